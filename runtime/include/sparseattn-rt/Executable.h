@@ -1,0 +1,86 @@
+//===- Executable.h - Compiled kernels and their calling convention -*- C++ -*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_RT_EXECUTABLE_H
+#define SPARSEATTN_RT_EXECUTABLE_H
+
+#include "sparseattn-rt/Program.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sart {
+
+/// Strided view in the layout that MLIR's C interface expects.
+template <typename T, int Rank>
+struct MemRef {
+  T *allocated = nullptr;
+  T *aligned = nullptr;
+  int64_t offset = 0;
+  int64_t sizes[Rank] = {};
+  int64_t strides[Rank] = {};
+};
+
+/// What a kernel is specialised on. Mask content never is.
+struct KernelSpec {
+  enum class Kind : uint8_t { Attend = 0, Pool = 1, Route = 2 };
+  Kind kind = Kind::Attend;
+  DType dtype = DType::F32;    ///< q, k, v (attend), x (pool)
+  DType outDtype = DType::F32; ///< o (attend)
+  int64_t headDim = 128;
+  int64_t blockQ = 128; ///< block of q (attend), of x (pool)
+  int64_t blockK = 128; ///< attend
+  bool causal = false;  ///< attend
+  /// attend_f32_f32_d128_q128_k128[_causal], pool_f32_d128_b128, route_d128
+  std::string name() const;
+  bool operator==(const KernelSpec &o) const {
+    return kind == o.kind && dtype == o.dtype && outDtype == o.outDtype &&
+           headDim == o.headDim && blockQ == o.blockQ && blockK == o.blockK &&
+           causal == o.causal;
+  }
+};
+
+/// Kernels a program's instructions need, without duplicates.
+std::vector<KernelSpec> requiredKernels(const Program &program);
+
+/// One loaded kernel. `entry` is the C interface function; its arguments are
+/// memref descriptors by pointer (MemRef) and scalars by value, one call for
+/// one q-block row (attend, route) or one head (pool):
+///
+/// attend(MemRef<T,2> *q, *k, *v, MemRef<To,2> *o, MemRef<float,1> *lse,
+///        MemRef<int32_t,1> *idx, MemRef<int8_t,1> *scratch,
+///        intptr_t qRow, intptr_t diag, float scale)
+/// pool(MemRef<T,2> *x, MemRef<float,2> *y, intptr_t blockBegin,
+///      intptr_t blockEnd)
+/// route(MemRef<float,2> *pooledQ, *pooledK, MemRef<int32_t,1> *out,
+///       MemRef<int8_t,1> *scratch, intptr_t row, intptr_t visible,
+///       float scale, float p, intptr_t minBlocks, MemRef<int32_t,1> *keep,
+///       MemRef<float,1> *stats)
+struct LoadedKernel {
+  KernelSpec spec;
+  void *entry = nullptr;
+  int64_t scratchBytes = 0;           ///< attend: fixed
+  int64_t scratchBytesPerKvBlock = 0; ///< route: plus this per kv-block
+  std::shared_ptr<void> owner;        ///< keeps the code alive
+};
+
+/// Set of kernels, looked up by spec.
+class KernelTable {
+public:
+  void add(LoadedKernel kernel) { kernels.push_back(std::move(kernel)); }
+  const LoadedKernel *find(const KernelSpec &spec) const;
+  size_t size() const { return kernels.size(); }
+
+private:
+  std::vector<LoadedKernel> kernels;
+};
+
+} // namespace sart
+
+#endif // SPARSEATTN_RT_EXECUTABLE_H

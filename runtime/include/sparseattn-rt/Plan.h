@@ -1,0 +1,83 @@
+//===- Plan.h - Decisions for one mask -*- C++ -*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_RT_PLAN_H
+#define SPARSEATTN_RT_PLAN_H
+
+#include "sparseattn-rt/BlockMask.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sart {
+
+/// A whole head that changes its owner along the Ulysses axis. The move is
+/// the same in every ring segment, so that the K/V exchange stays inside the
+/// ring groups.
+struct HeadMove {
+  int64_t head = 0;
+  int64_t from = 0; ///< Ulysses index
+  int64_t to = 0;   ///< Ulysses index
+  bool operator==(const HeadMove &o) const {
+    return head == o.head && from == o.from && to == o.to;
+  }
+};
+
+/// kv-blocks of one kv head that travel from ring segment `from` to ring
+/// segment `to` of the ranks that own the head after the moves.
+struct KvTransfer {
+  int64_t kvHead = 0;
+  int64_t ulysses = 0; ///< Ulysses index of both ends
+  int64_t from = 0;    ///< ring index
+  int64_t to = 0;      ///< ring index
+  std::vector<Range> blocks; ///< ascending, disjoint
+  bool operator==(const KvTransfer &o) const {
+    return kvHead == o.kvHead && ulysses == o.ulysses && from == o.from &&
+           to == o.to && blocks == o.blocks;
+  }
+};
+
+/// Extra tiles that augmentation may add to one head's rows in one ring
+/// segment. Which tiles they are follows from the routing scores.
+struct ExtraTiles {
+  int64_t head = 0, ringIndex = 0, tiles = 0;
+  bool operator==(const ExtraTiles &o) const {
+    return head == o.head && ringIndex == o.ringIndex && tiles == o.tiles;
+  }
+};
+
+/// Everything that was decided for one mask. Loads count tiles.
+struct Plan {
+  Mesh mesh;
+  int64_t heads = 0, kvHeads = 0;
+  int64_t qBlocks = 0, kvBlocks = 0;
+  std::vector<HeadMove> moves;        ///< ascending by head
+  std::vector<KvTransfer> transfers;  ///< ascending by (to, from, ulysses, kvHead)
+  std::vector<ExtraTiles> extras;     ///< ascending by (head, ringIndex)
+  std::vector<int64_t> loadsBefore;   ///< per rank
+  std::vector<int64_t> loadsAfter;    ///< per rank, extras included
+
+  /// Ulysses index that owns each head after the moves.
+  std::vector<int64_t> owners(const Placement &placement) const;
+  /// Structure: head and rank ranges, `from` is the owner, no head moves
+  /// twice, at most one head out of and into each Ulysses index, every
+  /// transfer between different segments, blocks owned by `from`, sorted and
+  /// disjoint; loads have one entry per rank.
+  Status verify(const Placement &placement) const;
+  /// Content hash (FNV-1a, 64 bits) that the ranks compare before the first
+  /// send.
+  uint64_t hash() const;
+  bool operator==(const Plan &other) const;
+};
+
+/// max / mean; 1 when all are zero.
+double imbalance(const std::vector<int64_t> &loads);
+
+} // namespace sart
+
+#endif // SPARSEATTN_RT_PLAN_H

@@ -1,0 +1,82 @@
+//===- Transport.h - Data between ranks -*- C++ -*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_RT_TRANSPORT_H
+#define SPARSEATTN_RT_TRANSPORT_H
+
+#include "sparseattn-rt/Status.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace sart {
+
+/// Contiguous piece of memory.
+struct Segment {
+  void *data = nullptr;
+  int64_t bytes = 0;
+};
+using SegmentList = std::vector<Segment>;
+
+/// A send or receive in flight.
+class TransferHandle {
+public:
+  virtual ~TransferHandle() = default;
+};
+
+/// One rank's end of a transport. Calls on one endpoint come from one thread.
+/// Every blocking call returns an error within the time-out when a peer does
+/// not come, and at once when any rank called abort.
+class Endpoint {
+public:
+  virtual ~Endpoint() = default;
+  virtual int64_t rank() const = 0;
+  virtual int64_t ranks() const = 0;
+  /// Non-blocking. The k-th send to a peer meets the k-th receive from this
+  /// rank there; total sizes must agree (checked, an error on both sides), the
+  /// segment boundaries need not. Memory stays untouched until wait returns.
+  virtual Expected<std::shared_ptr<TransferHandle>> send(int64_t peer,
+                                                         SegmentList from) = 0;
+  virtual Expected<std::shared_ptr<TransferHandle>> recv(int64_t peer,
+                                                         SegmentList to) = 0;
+  virtual Status wait(TransferHandle &handle) = 0;
+  /// One-sided write: `to` is peer memory. Visible to it after signal and
+  /// waitSignal.
+  virtual Status put(int64_t peer, const SegmentList &from,
+                     const SegmentList &to) = 0;
+  virtual Status signal(int64_t peer) = 0;
+  virtual Status waitSignal(int64_t peer) = 0;
+  /// All ranks; returns every rank's value, in rank order. Used for plan
+  /// hashes and errors.
+  virtual Expected<std::vector<uint64_t>> allGather(uint64_t value) = 0;
+  virtual Status barrier() = 0;
+  /// Makes every blocked and later call of every rank fail with `reason`,
+  /// until reset.
+  virtual void abort(const std::string &reason) = 0;
+};
+
+/// Ranks as threads of this process (runtime/transports/local).
+class LocalTransport {
+public:
+  /// timeoutMs bounds every blocking call.
+  static Expected<std::unique_ptr<LocalTransport>> create(int64_t ranks,
+                                                          int64_t timeoutMs = 60000);
+  ~LocalTransport();
+  Endpoint &endpoint(int64_t rank);
+  /// Forgets all transfers, signals and the abort; no call may be in progress.
+  void reset();
+
+private:
+  LocalTransport();
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace sart
+
+#endif // SPARSEATTN_RT_TRANSPORT_H
