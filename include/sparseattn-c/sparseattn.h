@@ -1,0 +1,217 @@
+/*===- sparseattn.h - C API ----------------------------------------*- C -*-===*
+ *
+ * Part of the sparseattn project, under the Apache License v2.0 with LLVM
+ * Exceptions. See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===*
+ *
+ * Engine, layer, run, begin / finish, explain, plan and program in and out.
+ *
+ * Every function that can fail returns sa_status; on SA_ERROR the calling
+ * thread's sa_last_error() says what was found and what was expected. Structs
+ * start with `struct_size`: set it to sizeof the struct, so that later versions
+ * can grow; all other fields may be zero for the default. Text in is a pointer
+ * and a length; text out is valid until the next call on the same object.
+ * One object must not be used by two threads at once; different objects may.
+ *
+ *===----------------------------------------------------------------------===*/
+#ifndef SPARSEATTN_C_SPARSEATTN_H
+#define SPARSEATTN_C_SPARSEATTN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SA_API __attribute__((visibility("default")))
+
+typedef enum sa_status { SA_OK = 0, SA_ERROR = 1 } sa_status;
+typedef enum sa_dtype { SA_F32 = 0, SA_BF16 = 1, SA_F16 = 2 } sa_dtype;
+
+/** Message of the calling thread's last error, without a final stop. */
+SA_API const char *sa_last_error(void);
+/** "0.1.0". */
+SA_API const char *sa_version(void);
+
+/** A tensor [heads, tokens, elements]; strides in elements, the last one 1.
+ *  lse: elements = 1, dtype SA_F32. */
+typedef struct sa_tensor {
+  void *data;
+  sa_dtype dtype;
+  int64_t sizes[3];
+  int64_t strides[3];
+} sa_tensor;
+
+/*===- Token orders -------------------------------------------------------===*/
+
+/** Token order of a T x H x W grid ("raster", "cubes", "hilbert", "stripes");
+ *  writes permutation[i] = raster token at position i, `count` entries, which
+ *  must be T * H * W. */
+SA_API sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
+                                      int64_t *permutation, int64_t count);
+
+/*===- Engine -------------------------------------------------------------===*/
+
+typedef struct sa_engine sa_engine;
+
+typedef struct sa_engine_options {
+  size_t struct_size;
+  /** "cpu" (default): kernels compiled in process. "reference": the
+   *  interpreter's double precision loops, slow. */
+  const char *device;
+  /** Worker threads; 0: one per core. */
+  int64_t threads;
+  /** Bound of every wait between ranks, milliseconds; 0: 60,000. */
+  int64_t timeout_ms;
+} sa_engine_options;
+
+SA_API sa_status sa_engine_create(const sa_engine_options *options,
+                                  sa_engine **engine);
+SA_API void sa_engine_destroy(sa_engine *engine);
+
+/*===- Layer --------------------------------------------------------------===*/
+
+typedef struct sa_layer sa_layer;
+
+typedef struct sa_layer_options {
+  size_t struct_size;
+  int64_t ulysses; /**< 0: the layer text's mesh, or 1 */
+  int64_t ring;    /**< 0: the layer text's mesh, or 1 */
+  /** "none" or "swap"; NULL: "swap" when ulysses > 1. */
+  const char *balance;
+  /** Non-zero: fill slack with next-best tiles (FVAttn's augmentation). */
+  int augment;
+  /** The first `dense_steps` steps of a schedule attend densely. */
+  int64_t dense_steps;
+  /** Non-zero: prove coverage of every bound program and poison memory. */
+  int check;
+} sa_layer_options;
+
+/** Compiles a layer (MLIR text, sparseattn dialect). The layer's tokens are in
+ *  the mask's order already: permute ops in the text are refused here, use
+ *  sa_order_permutation once at the model's entry and exit. */
+SA_API sa_status sa_layer_create(sa_engine *engine, const char *text,
+                                 size_t length, const sa_layer_options *options,
+                                 sa_layer **layer);
+/** A layer that runs this program (sa_comm text, or program bytes). */
+SA_API sa_status sa_layer_create_from_program(sa_engine *engine,
+                                              const void *program, size_t length,
+                                              const sa_layer_options *options,
+                                              sa_layer **layer);
+SA_API void sa_layer_destroy(sa_layer *layer);
+
+typedef struct sa_layer_info {
+  size_t struct_size;
+  int64_t heads, kv_heads, sq, skv, head_dim, block_q, block_k;
+  int64_t q_blocks, kv_blocks;
+  int64_t ulysses, ring, ranks;
+  int causal;
+  sa_dtype dtype;
+  double scale;
+  double jit_ms; /**< cold compile of the whole layer, kernels included */
+} sa_layer_info;
+SA_API sa_status sa_layer_get_info(const sa_layer *layer, sa_layer_info *info);
+
+/** Tokens that `rank` holds at entry and exit. */
+typedef struct sa_shard {
+  int64_t q_begin, q_end, kv_begin, kv_end;
+} sa_shard;
+SA_API sa_status sa_layer_get_shard(const sa_layer *layer, int64_t rank,
+                                    sa_shard *shard);
+
+/** Later runs carry out the plan in this text (a module with a #sparseattn.plan
+ *  on its balance op) instead of planning; NULL: plan again. */
+SA_API sa_status sa_layer_set_plan(sa_layer *layer, const char *text,
+                                   size_t length);
+
+/*===- Run ----------------------------------------------------------------===*/
+
+typedef struct sa_run_options {
+  size_t struct_size;
+  int64_t step; /**< step of the schedule, for dense_steps */
+} sa_run_options;
+
+/** Valid until the layer's next run; arrays have one entry per rank. */
+typedef struct sa_run_stats {
+  size_t struct_size;
+  int64_t ranks;
+  double density;
+  const int64_t *loads_before, *loads_after; /**< tiles */
+  double rho_before, rho_after;
+  int64_t moves;
+  int64_t bytes_moved;      /**< remote Q, K, V of heads that moved */
+  int64_t bytes_ulysses;    /**< remote Q, K, V, O of both all-to-alls */
+  int64_t bytes_routed;     /**< remote K, V over the ring */
+  int64_t bytes_dense_ring; /**< what a dense ring over all ranks would carry */
+  int64_t tiles;
+  double kept_pooled_mass;  /**< mean over rows, as routing saw it */
+  int64_t near_threshold;   /**< blocks within 1e-5 of p */
+  double plan_us;
+  double ms;
+  uint64_t plan_hash;
+} sa_run_stats;
+
+/** Runs the layer over all ranks. q, k, v, out, lse: one tensor per rank, the
+ *  rank's shard. q, k, v have the layer's dtype; out too; lse is SA_F32,
+ *  natural logarithm. stats may be NULL. */
+SA_API sa_status sa_layer_run(sa_layer *layer, const sa_tensor *q,
+                              const sa_tensor *k, const sa_tensor *v,
+                              const sa_tensor *out, const sa_tensor *lse,
+                              const sa_run_options *options,
+                              sa_run_stats *stats);
+/** The same with one whole tensor each; shards are views of it. */
+SA_API sa_status sa_layer_run_whole(sa_layer *layer, const sa_tensor *q,
+                                    const sa_tensor *k, const sa_tensor *v,
+                                    const sa_tensor *out, const sa_tensor *lse,
+                                    const sa_run_options *options,
+                                    sa_run_stats *stats);
+/** The same in two parts: begin exchanges q and k, routes and plans; finish
+ *  takes v and does the rest. */
+SA_API sa_status sa_layer_begin(sa_layer *layer, const sa_tensor *q,
+                                const sa_tensor *k,
+                                const sa_run_options *options);
+SA_API sa_status sa_layer_finish(sa_layer *layer, const sa_tensor *v,
+                                 const sa_tensor *out, const sa_tensor *lse,
+                                 sa_run_stats *stats);
+
+/*===- After a run --------------------------------------------------------===*/
+
+/** The last run's plan, as the layer's module with its #sparseattn.plan. */
+SA_API sa_status sa_layer_get_plan(sa_layer *layer, const char **text,
+                                   size_t *length);
+/** The last run's bound program as sa_comm text. */
+SA_API sa_status sa_layer_get_program(sa_layer *layer, const char **text,
+                                      size_t *length);
+/** The same as bytes. */
+SA_API sa_status sa_layer_get_program_bytes(sa_layer *layer, const void **bytes,
+                                            size_t *length);
+/** Work per rank, bytes per link, imbalance, critical path, in plain words. */
+SA_API sa_status sa_layer_explain(sa_layer *layer, const char **text,
+                                  size_t *length);
+/** Chrome trace events of the last run, joined by commas, shifted by
+ *  offset_us; put `[` and `]` around all of them. `label` names the run. */
+SA_API sa_status sa_layer_get_trace(sa_layer *layer, const char *label,
+                                    double offset_us, const char **events,
+                                    size_t *length);
+/** Selected kv-blocks of the last run's mask: bits[head][q_block][kv_block],
+ *  one byte each. `size` must be heads * q_blocks * kv_blocks. */
+SA_API sa_status sa_layer_get_mask(sa_layer *layer, uint8_t *bits, size_t size);
+
+/** Double precision reference of query rows `rows` (tokens) of one head over
+ *  whole tensors: `out` [count][head_dim] and `lse` [count] over the last run's
+ *  mask, `lse_dense` [count] over all keys; any of the three may be NULL.
+ *  exp(lse - lse_dense) is the kept softmax mass. */
+SA_API sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
+                                    const sa_tensor *k, const sa_tensor *v,
+                                    int64_t head, const int64_t *rows,
+                                    int64_t count, double *out, double *lse,
+                                    double *lse_dense);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SPARSEATTN_C_SPARSEATTN_H */
