@@ -88,11 +88,19 @@ typedef struct sa_layer_options {
   int64_t dense_steps;
   /** Non-zero: prove coverage of every bound program and poison memory. */
   int check;
+  /** "f32", "bf16" or "f16": element type in place of the text's; NULL: the
+   *  text's. */
+  const char *dtype;
+  /** A mask in place of the layer's routing: one byte per (head, q-block,
+   *  kv-block), `mask_size` = heads * q_blocks * kv_blocks; NULL: none. */
+  const uint8_t *mask;
+  size_t mask_size;
 } sa_layer_options;
 
-/** Compiles a layer (MLIR text, sparseattn dialect). The layer's tokens are in
- *  the mask's order already: permute ops in the text are refused here, use
- *  sa_order_permutation once at the model's entry and exit. */
+/** Compiles a layer (MLIR text, sparseattn dialect). Permute ops at the
+ *  layer's entry and exit are the model's own entry and exit: sa_layer_run_whole
+ *  carries them out, runs on shards refuse such a layer (use
+ *  sa_order_permutation once and leave the ops out). */
 SA_API sa_status sa_layer_create(sa_engine *engine, const char *text,
                                  size_t length, const sa_layer_options *options,
                                  sa_layer **layer);
@@ -112,6 +120,7 @@ typedef struct sa_layer_info {
   sa_dtype dtype;
   double scale;
   double jit_ms; /**< cold compile of the whole layer, kernels included */
+  int permuted;  /**< the text has permute ops at entry and exit */
 } sa_layer_info;
 SA_API sa_status sa_layer_get_info(const sa_layer *layer, sa_layer_info *info);
 
