@@ -10,8 +10,14 @@ build_dir=
 targets=()
 while [ $# -gt 0 ]; do
   case "$1" in
-  --preset) preset=$2 && shift 2 ;;
-  --build-dir) build_dir=$2 && shift 2 ;;
+  --preset | --build-dir)
+    if [ $# -lt 2 ]; then
+      echo "error: $1 needs a value: got none, expected one after it" >&2
+      exit 1
+    fi
+    if [ "$1" = --preset ]; then preset=$2; else build_dir=$2; fi
+    shift 2
+    ;;
   -h | --help)
     sed -n '2,4s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
     exit 0
@@ -44,7 +50,8 @@ configured_for=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' \
   "$build_dir/CMakeCache.txt" 2>/dev/null || true)
 if [ -n "$configured_for" ] && [ "$configured_for" != "$root" ]; then
   configure --fresh
-elif [ ! -e "$build_dir/build.ninja" ]; then
+elif [ ! -e "$build_dir/build.ninja" ] ||
+  [ "$root/CMakePresets.json" -nt "$build_dir/build.ninja" ]; then
   configure
 fi
 ninja -C "$build_dir" ${targets[@]+"${targets[@]}"}

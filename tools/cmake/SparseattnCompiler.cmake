@@ -15,8 +15,6 @@ target_link_libraries(sparseattn-compiler-usage INTERFACE MLIR LLVM)
 
 # Every TableGen header; what a compiler library waits for unless it names less.
 add_custom_target(sparseattn-headers)
-# Reference documentation generated from the same definitions.
-add_custom_target(sparseattn-doc)
 
 # One mlir-tblgen run. Sets TABLEGEN_OUTPUT in the caller, as mlir_tablegen does.
 macro(sparseattn_tablegen td output)
@@ -25,7 +23,7 @@ macro(sparseattn_tablegen td output)
     EXTRA_INCLUDES "${PROJECT_SOURCE_DIR}/include" ${MLIR_INCLUDE_DIRS})
 endmacro()
 
-# Makes `gen-target` from the collected outputs of the current directory.
+# Makes `target` from the collected outputs of the current directory.
 function(sparseattn_finish_tablegen target)
   add_custom_target(${target} DEPENDS ${ARGN})
   add_dependencies(sparseattn-headers ${target})
@@ -122,8 +120,11 @@ endfunction()
 # sources need (default: all, sparseattn-headers).
 function(add_sparseattn_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS;DEPENDS" ${ARGN})
-  sparseattn_check_sources(${name} ${ARG_UNPARSED_ARGUMENTS})
-  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  sparseattn_existing_sources(sources ${name} ${ARG_UNPARSED_ARGUMENTS})
+  if(NOT sources)
+    return()
+  endif()
+  add_library(${name} STATIC ${sources})
   target_link_libraries(${name}
     PUBLIC sparseattn-compiler-usage ${ARG_LINK_LIBS}
     PRIVATE sparseattn-warnings)
@@ -140,8 +141,11 @@ endfunction()
 # add_sparseattn_library so far.
 function(add_sparseattn_tool name)
   cmake_parse_arguments(ARG "ALL_COMPILER_LIBS" "" "LINK_LIBS" ${ARGN})
-  sparseattn_check_sources(${name} ${ARG_UNPARSED_ARGUMENTS})
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  sparseattn_existing_sources(sources ${name} ${ARG_UNPARSED_ARGUMENTS})
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
   if(ARG_ALL_COMPILER_LIBS)
     get_property(libs GLOBAL PROPERTY SPARSEATTN_COMPILER_LIBS)
     list(APPEND ARG_LINK_LIBS ${libs})

@@ -10,8 +10,11 @@ target_include_directories(sparseattn-runtime-usage INTERFACE
 # "sparseattn-rt/X.h", private ones beside the sources.
 function(add_sparseattn_runtime_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
-  sparseattn_check_sources(${name} ${ARG_UNPARSED_ARGUMENTS})
-  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  sparseattn_existing_sources(sources ${name} ${ARG_UNPARSED_ARGUMENTS})
+  if(NOT sources)
+    return()
+  endif()
+  add_library(${name} STATIC ${sources})
   target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(${name}
     PUBLIC sparseattn-runtime-usage Threads::Threads ${ARG_LINK_LIBS}

@@ -1,22 +1,22 @@
 # Unit tests. Every binary goes to <build>/unittests, where test/run.sh finds it.
 
-# Builds everything that the test run needs.
-add_custom_target(sparseattn-unittests)
-
 # add_sparseattn_unittest(NAME sources... [LINK_LIBS libs...] [COMPILER])
 #
 # A GoogleTest binary with gtest's own main. With COMPILER it may include MLIR
 # headers and is left out when the compiler is not built.
 function(add_sparseattn_unittest name)
   cmake_parse_arguments(ARG "COMPILER" "" "LINK_LIBS" ${ARGN})
-  sparseattn_check_sources(${name} ${ARG_UNPARSED_ARGUMENTS})
+  sparseattn_existing_sources(sources ${name} ${ARG_UNPARSED_ARGUMENTS})
+  if(NOT sources)
+    return()
+  endif()
   if(NOT SPARSEATTN_BUILD_TESTS OR (ARG_COMPILER AND NOT SPARSEATTN_BUILD_COMPILER))
     return()
   endif()
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  add_executable(${name} ${sources})
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/unittests")
-  # Absolute paths of read-only test data and of a place to write in.
+  # Where read-only test data is.
   target_compile_definitions(${name} PRIVATE
     SPARSEATTN_TEST_DATA_DIR="${PROJECT_SOURCE_DIR}/test/data")
   target_link_libraries(${name} PRIVATE
@@ -28,4 +28,5 @@ function(add_sparseattn_unittest name)
     target_link_libraries(${name} PRIVATE sparseattn-runtime-usage Threads::Threads)
   endif()
   add_dependencies(sparseattn-unittests ${name})
+  set_property(GLOBAL APPEND PROPERTY SPARSEATTN_UNITTESTS ${name})
 endfunction()

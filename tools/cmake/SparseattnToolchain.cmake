@@ -42,9 +42,21 @@ add_library(sparseattn-warnings INTERFACE)
 target_compile_options(sparseattn-warnings INTERFACE
   -Wall -Wextra $<$<BOOL:${SPARSEATTN_ENABLE_WERROR}>:-Werror>)
 
-# Reports a missing source early, with the target's name.
-function(sparseattn_check_sources target)
-  if(NOT ARGN)
-    message(FATAL_ERROR "${target}: no source files given")
-  endif()
+# Reference documentation generated from the TableGen definitions, and every
+# unit test; both are empty in a build without the parts.
+add_custom_target(sparseattn-doc)
+add_custom_target(sparseattn-unittests)
+
+# Leaves in `out` those of the given sources that exist; says which do not.
+function(sparseattn_existing_sources out target)
+  set(found)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(full "${source}" ABSOLUTE)
+    if(EXISTS "${full}")
+      list(APPEND found "${source}")
+    else()
+      message(STATUS "${target}: source does not exist: ${source}")
+    endif()
+  endforeach()
+  set(${out} "${found}" PARENT_SCOPE)
 endfunction()

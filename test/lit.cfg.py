@@ -1,0 +1,40 @@
+# Configuration of the lit tests; the generated lit.site.cfg.py loads it with
+# the paths of one build.
+
+import os
+
+import lit.formats
+
+config.name = "sparseattn"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+# GoogleTest sources, data and scripts that run in other parts.
+config.excludes = ["unit", "data", "Examples", "benchmarks"]
+config.test_source_root = os.path.dirname(os.path.abspath(__file__))
+config.test_exec_root = os.path.join(config.sparseattn_build_dir, "test")
+
+path = [
+    os.path.join(config.sparseattn_build_dir, "bin"),
+    config.llvm_tools_dir,
+    os.environ["PATH"],
+]
+config.environment["PATH"] = os.pathsep.join(path)
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+# Caches and temporary files of the tools stay in the build tree.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+
+config.substitutions.append(("%python", f'"{config.python}"'))
+config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
+config.substitutions.append(("%source_root", config.sparseattn_source_dir))
+
+# --param roundtrip=1: every sparseattn-opt run also prints, parses and compares
+# its input, in text and in bytecode.
+if lit_config.params.get("roundtrip"):
+    config.substitutions.append(
+        (r"\bsparseattn-opt\b", "sparseattn-opt --verify-roundtrip")
+    )
+
+# A hang is a failure, not a wait.
+lit_config.maxIndividualTestTime = int(lit_config.params.get("test_timeout", "180"))

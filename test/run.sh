@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test.
+#
+# usage: run.sh [--preset NAME] [--build-dir DIR] [--only PART,...]
+#               [--filter TEXT] [--jobs N] [--ci]
+#   --preset     of CMakePresets.json (default dev, built in build/)
+#   --only       some of lint, unit, lit, docs, examples, tidy
+#   --filter     only tests whose name has TEXT in it
+#   --ci         adds round trips of every module and clang-tidy on the runtime
+#
+# The last line is `N passed, N failed`, with `, N skipped` when some were.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# What went wrong before the first test is one failure.
+trap 'echo "0 passed, 1 failed"; exit 1' EXIT
+
+preset=dev
+build_dir=
+arguments=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+  -h | --help)
+    trap - EXIT
+    sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  --ci) arguments+=("$1") && shift ;;
+  --preset | --build-dir | --only | --filter | --jobs)
+    if [ $# -lt 2 ]; then
+      echo "error: $1 needs a value: got none, expected one after it" >&2
+      exit 1
+    fi
+    case "$1" in
+    --preset) preset=$2 ;;
+    --build-dir) build_dir=$2 ;;
+    *) arguments+=("$1" "$2") ;;
+    esac
+    shift 2
+    ;;
+  *)
+    echo "error: option is unknown: got $1, expected one of run.sh --help" >&2
+    exit 1
+    ;;
+  esac
+done
+if [ -z "$build_dir" ]; then
+  build_dir=$root/build
+  [ "$preset" = dev ] || build_dir=$root/build-$preset
+fi
+case "$build_dir" in
+/*) ;;
+*) build_dir=$PWD/$build_dir ;;
+esac
+
+"$root/tools/install-dependencies.sh" test
+echo "building in $build_dir"
+"$root/tools/build.sh" --preset "$preset" --build-dir "$build_dir" all sparseattn-doc
+
+# The interpreter of the distribution has numpy; another one may come first on
+# PATH and not see it.
+for python in /usr/bin/python3 python3; do
+  "$python" -c 'import numpy' >/dev/null 2>&1 && break
+done
+trap - EXIT
+exec "$python" "$root/test/run_tests.py" --build-dir "$build_dir" \
+  ${arguments[@]+"${arguments[@]}"}
