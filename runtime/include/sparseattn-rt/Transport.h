@@ -23,6 +23,15 @@ struct Segment {
 };
 using SegmentList = std::vector<Segment>;
 
+int64_t totalBytes(const SegmentList &segments);
+/// Copies `from` to `to` in order; refuses different total sizes. A piece whose
+/// source is its destination stays; pieces may not overlap otherwise.
+Status copySegments(const SegmentList &from, const SegmentList &to);
+
+/// Errors that follow from another rank's abort begin with this text and that
+/// rank's number.
+constexpr const char *abortedPrefix = "aborted by rank ";
+
 /// A send or receive in flight.
 class TransferHandle {
 public:
@@ -72,6 +81,7 @@ public:
   void reset();
 
 private:
+  friend class LocalEndpoint;
   LocalTransport();
   struct State;
   std::unique_ptr<State> state;
