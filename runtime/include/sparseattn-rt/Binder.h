@@ -1,4 +1,5 @@
-//===- Binder.h - From a plan to the values of a template's symbols -*- C++ -*-===//
+//===- Binder.h - From a plan to the values of a template's symbols -*- C++
+//-*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,8 +21,8 @@ namespace sart {
 /// slots 0.. in ascending order, an incoming head the next free one; kv heads
 /// likewise, an incoming kv head that is present already shares its slot.
 struct SlotTable {
-  std::vector<int64_t> qHeads;  ///< head in each q slot
-  std::vector<int64_t> kvHeads; ///< kv head in each kv slot
+  std::vector<int64_t> qHeads;            ///< head in each q slot
+  std::vector<int64_t> kvHeads;           ///< kv head in each kv slot
   int64_t qSlotOf(int64_t head) const;    ///< -1: none
   int64_t kvSlotOf(int64_t kvHead) const; ///< -1: none
 };
@@ -45,23 +46,23 @@ int64_t kvSlotCapacity(const Placement &placement);
 ///   pool_q pool_k                             work
 ///   gk_send gk_recv gk_recv_n                 pooled_k over the ring group
 ///   route                                     work
-///   gs_send gs_recv gs_recv_n                 summary -> summary_all, all ranks
+///   gs_send gs_recv gs_recv_n                 summary -> summary_all, all
+///   ranks
 /// dynamic:
 ///   augment                                   work with budgets
 ///   mv_peer_out mv_peer_in                    {} or {rank}
 ///   mv_q_out mv_q_in                          chunks of q
-///   mv_kv_out mv_kv_in                        chunks of k and v ({} if present)
-///   mv_mask_out mv_mask_in                    chunks of mask
-///   free_q free_kv                            slots of heads that left
-///   attend_local                              work: heads that stayed, own kv-blocks
-///   attend_moved                              work: heads that came, own kv-blocks
-///   kv_peer_out_d kv_peer_in_d                {} or {rank}: ring distance d
-///   kv_out_d kv_in_d                          chunks of k and v
-///   attend_remote_d                           work against segment (r - d) mod ring
-///   merge_d                                   chunks of o
-///   ro_send ro_send_n ro_recv ro_recv_n       o -> o_shard, lse -> lse_shard
-///   final_o                                   chunks of o (conversion to dtype)
-///   live_q live_kv                            slots to release at the end
+///   mv_kv_out mv_kv_in                        chunks of k and v ({} if
+///   present) mv_mask_out mv_mask_in                    chunks of mask free_q
+///   free_kv                            slots of heads that left attend_local
+///   work: heads that stayed, own kv-blocks attend_moved work: heads that came,
+///   own kv-blocks kv_peer_out_d kv_peer_in_d                {} or {rank}: ring
+///   distance d kv_out_d kv_in_d                          chunks of k and v
+///   attend_remote_d                           work against segment (r - d) mod
+///   ring merge_d                                   chunks of o ro_send
+///   ro_send_n ro_recv ro_recv_n       o -> o_shard, lse -> lse_shard final_o
+///   chunks of o (conversion to dtype) live_q live_kv slots to release at the
+///   end
 std::vector<Symbol> standardSymbols(const Mesh &mesh);
 
 /// Values of the static symbols of all ranks.

@@ -1,4 +1,4 @@
-//===- BlockMask.h - Block-sparse masks as sorted index lists -----*- C++ -*-===//
+//===- BlockMask.h - Block-sparse masks as sorted index lists ---*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -33,6 +33,11 @@ public:
   static Expected<BlockMask>
   fromLists(int64_t heads, int64_t qBlocks, int64_t kvBlocks,
             const std::vector<std::vector<int32_t>> &lists);
+  /// The same from compressed rows, without a copy; refuses wrong offsets too.
+  static Expected<BlockMask> fromRows(int64_t heads, int64_t qBlocks,
+                                      int64_t kvBlocks,
+                                      std::vector<int64_t> offsets,
+                                      std::vector<int32_t> indices);
 
   int64_t heads() const { return numHeads; }
   int64_t qBlocks() const { return numQBlocks; }

@@ -1,4 +1,4 @@
-//===- DType.h - Element types and their conversions --------------*- C++ -*-===//
+//===- DType.h - Element types and their conversions ------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

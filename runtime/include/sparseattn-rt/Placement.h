@@ -1,4 +1,4 @@
-//===- Placement.h - Who owns which head, q-block and kv-block ----*- C++ -*-===//
+//===- Placement.h - Who owns which head, q-block and kv-block --*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -30,6 +30,9 @@ struct Range {
 /// most one: [total * index / parts, total * (index + 1) / parts).
 Range evenPart(int64_t total, int64_t parts, int64_t index);
 
+/// Largest number of ranks of a mesh.
+constexpr int64_t maxRanks = 1024;
+
 /// Mesh of ranks. rank = ring * ulysses + u, with u the position inside the
 /// Ulysses group (ranks that share a sequence segment and split the heads).
 struct Mesh {
@@ -39,6 +42,8 @@ struct Mesh {
   int64_t ulyssesIndex(int64_t rank) const { return rank % ulysses; }
   int64_t ringIndex(int64_t rank) const { return rank / ulysses; }
   int64_t rankOf(int64_t u, int64_t r) const { return r * ulysses + u; }
+  /// Refuses axes below 1 and more than maxRanks ranks.
+  Status verify() const;
 };
 
 /// Shape of one attention layer. Tokens are numbered in the mask's order.
@@ -57,9 +62,13 @@ struct LayerShape {
   int64_t kvBlocks() const { return (skv + blockK - 1) / blockK; }
   int64_t headsPerKvHead() const { return heads / kvHeads; }
   int64_t kvHeadOf(int64_t head) const { return head / headsPerKvHead(); }
+  /// kv-blocks that some query of `qBlock` may see, a prefix: all of them
+  /// unless causal.
+  int64_t visibleKvBlocks(int64_t qBlock) const;
   /// Refuses negative or zero sizes, kvHeads that do not divide heads, block
   /// sizes outside 16..128 or not a multiple of 8, headDim outside 32..256 or
-  /// not a multiple of 8. sq and skv may be 0.
+  /// not a multiple of 8, a dtype that is not floating point. sq and skv may
+  /// be 0.
   Status verify() const;
 };
 
@@ -70,10 +79,17 @@ struct Placement {
   Mesh mesh;
   LayerShape shape;
 
-  /// Heads of Ulysses index `u`: evenPart(heads, ulysses, u).
-  Range headsOf(int64_t u) const;
-  /// Ulysses index that owns `head` before balancing.
+  /// Refuses what Mesh::verify and LayerShape::verify refuse.
+  Status verify() const;
+  /// Ulysses index that owns `head` before balancing:
+  /// floor(head * ulysses / heads).
   int64_t ownerOfHead(int64_t head) const;
+  /// Heads of Ulysses index `u`, those with ownerOfHead(head) == u. May be
+  /// empty.
+  Range headsOf(int64_t u) const;
+  /// kv heads that the heads of Ulysses index `u` use. One kv head may belong
+  /// to several indices; each has a copy.
+  Range kvHeadsOf(int64_t u) const;
   /// q-blocks and kv-blocks of ring segment `r`.
   Range qBlocksOf(int64_t r) const;
   Range kvBlocksOf(int64_t r) const;

@@ -1,4 +1,4 @@
-//===- Plan.h - Decisions for one mask -*- C++ -*-===//
+//===- Plan.h - Decisions for one mask --------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -32,9 +32,9 @@ struct HeadMove {
 /// segment `to` of the ranks that own the head after the moves.
 struct KvTransfer {
   int64_t kvHead = 0;
-  int64_t ulysses = 0; ///< Ulysses index of both ends
-  int64_t from = 0;    ///< ring index
-  int64_t to = 0;      ///< ring index
+  int64_t ulysses = 0;       ///< Ulysses index of both ends
+  int64_t from = 0;          ///< ring index
+  int64_t to = 0;            ///< ring index
   std::vector<Range> blocks; ///< ascending, disjoint
   bool operator==(const KvTransfer &o) const {
     return kvHead == o.kvHead && ulysses == o.ulysses && from == o.from &&
@@ -56,21 +56,25 @@ struct Plan {
   Mesh mesh;
   int64_t heads = 0, kvHeads = 0;
   int64_t qBlocks = 0, kvBlocks = 0;
-  std::vector<HeadMove> moves;        ///< ascending by head
-  std::vector<KvTransfer> transfers;  ///< ascending by (to, from, ulysses, kvHead)
-  std::vector<ExtraTiles> extras;     ///< ascending by (head, ringIndex)
-  std::vector<int64_t> loadsBefore;   ///< per rank
-  std::vector<int64_t> loadsAfter;    ///< per rank, extras included
+  std::vector<HeadMove> moves; ///< ascending by head
+  std::vector<KvTransfer>
+      transfers;                  ///< ascending by (to, from, ulysses, kvHead)
+  std::vector<ExtraTiles> extras; ///< ascending by (head, ringIndex)
+  std::vector<int64_t> loadsBefore; ///< per rank
+  std::vector<int64_t> loadsAfter;  ///< per rank, extras included
 
   /// Ulysses index that owns each head after the moves.
   std::vector<int64_t> owners(const Placement &placement) const;
-  /// Structure: head and rank ranges, `from` is the owner, no head moves
-  /// twice, at most one head out of and into each Ulysses index, every
-  /// transfer between different segments, blocks owned by `from`, sorted and
-  /// disjoint; loads have one entry per rank.
+  /// Structure: sizes equal the placement's, head and rank ranges, `from` is
+  /// the owner, no head moves twice, at most one head out of and into each
+  /// Ulysses index, every transfer between different segments and to ranks
+  /// that own the kv head after the moves, blocks owned by `from`, sorted and
+  /// disjoint, extra tiles for heads that stay; every list in its order; loads
+  /// have one entry per rank.
   Status verify(const Placement &placement) const;
-  /// Content hash (FNV-1a, 64 bits) that the ranks compare before the first
-  /// send.
+  /// Content hash that the ranks compare before the first send: FNV-1a (64
+  /// bits) over every field in order of declaration, integers zigzag-coded as
+  /// LEB128, lists preceded by their length.
   uint64_t hash() const;
   bool operator==(const Plan &other) const;
 };

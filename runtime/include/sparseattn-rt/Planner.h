@@ -1,4 +1,4 @@
-//===- Planner.h - Loads, demand, balance, augmentation, gates -*- C++ -*-===//
+//===- Planner.h - Loads, demand, balance, augmentation, gates --*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,11 +23,11 @@ std::string_view toString(Balance balance);
 /// Affine costs in integer picoseconds, so that every rank decides alike.
 /// Defaults are neutral: tiles cost, transfers do not.
 struct CostModel {
-  int64_t tilePs = 1000;        ///< one (bq x bk) tile of one head
-  int64_t rowPs = 0;            ///< fixed work of one q-block row
-  int64_t transferPs = 0;       ///< latency of one transfer
-  int64_t bytePs = 0;           ///< one byte over a link
-  int64_t scheduleNs = 0;       ///< planning itself
+  int64_t tilePs = 1000;  ///< one (bq x bk) tile of one head
+  int64_t rowPs = 0;      ///< fixed work of one q-block row
+  int64_t transferPs = 0; ///< latency of one transfer
+  int64_t bytePs = 0;     ///< one byte over a link
+  int64_t scheduleNs = 0; ///< planning itself
 };
 
 /// FVAttn's thresholds (arXiv 2607.16190, section 1.6 of the facts): k1, k2 on
@@ -108,13 +108,14 @@ int64_t addExtraTiles(std::vector<std::vector<int32_t>> &rows,
 /// same inputs give the same plan on every rank. `planNs` receives the
 /// planning time when not null.
 Expected<Plan> makePlan(const MaskSummary &summary, const Placement &placement,
-                        const PlannerOptions &options, int64_t *planNs = nullptr);
+                        const PlannerOptions &options,
+                        int64_t *planNs = nullptr);
 
 /// Remote bytes of Q, K, V and O over all ranks.
 struct TrafficBytes {
-  int64_t exchange = 0; ///< Ulysses all-to-alls, both ways ("bytes_ulysses")
-  int64_t moved = 0;    ///< whole heads that moved ("bytes_moved")
-  int64_t routed = 0;   ///< kv-blocks over the ring
+  int64_t exchange = 0;  ///< Ulysses all-to-alls, both ways ("bytes_ulysses")
+  int64_t moved = 0;     ///< whole heads that moved ("bytes_moved")
+  int64_t routed = 0;    ///< kv-blocks over the ring
   int64_t denseRing = 0; ///< what a dense ring over all ranks would carry
 };
 TrafficBytes countTraffic(const Plan &plan, const Placement &placement);
