@@ -3,7 +3,10 @@
 
 import os
 
+import re
+
 import lit.formats
+import lit.TestRunner
 
 config.name = "sparseattn"
 config.test_format = lit.formats.ShTest(execute_external=False)
@@ -25,9 +28,25 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
 # Caches and temporary files of the tools stay in the build tree.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 
-config.substitutions.append(("%python", f'"{config.python}"'))
-config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
-config.substitutions.append(("%source_root", config.sparseattn_source_dir))
+
+
+def quoted(value):
+    """Paths with spaces stay one word, also inside a longer one: 'a b'.mlir."""
+    return f"'{value}'" if isinstance(value, str) and re.search(r"\s", value) else value
+
+
+# lit itself never quotes %s, %S, %t and so on.
+default_substitutions = lit.TestRunner.getDefaultSubstitutions
+lit.TestRunner.getDefaultSubstitutions = lambda *arguments, **named: [
+    (pattern, value if (pattern, value) in config.substitutions else quoted(value))
+    for pattern, value in default_substitutions(*arguments, **named)
+]
+
+config.substitutions += [
+    ("%python", quoted(config.python)),
+    ("%data", quoted(os.path.join(config.test_source_root, "data"))),
+    ("%source_root", quoted(config.sparseattn_source_dir)),
+]
 
 # --param roundtrip=1: every sparseattn-opt run also prints, parses and compares
 # its input, in text and in bytecode.

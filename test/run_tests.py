@@ -75,11 +75,10 @@ def line_results(name, command, timeout=PART_TIMEOUT_SECONDS):
 
 
 def lint_part(build, options):
-    lint = os.path.join(ROOT, "tools", "lint")
-    results = line_results("lint", [sys.executable, os.path.join(lint, "run.py")])
-    return results + line_results(
-        "lint-selftest", [sys.executable, os.path.join(lint, "selftest.py")]
-    )
+    results = []
+    for script in ("tools/lint/run.py", "tools/lint/selftest.py", "test/driver_selftest.py"):
+        results += line_results(script, [sys.executable, os.path.join(ROOT, script)])
+    return results
 
 
 def tidy_part(build, options):
