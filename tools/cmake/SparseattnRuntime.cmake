@@ -21,3 +21,21 @@ function(add_sparseattn_runtime_library name)
     PRIVATE sparseattn-warnings)
   set_property(GLOBAL APPEND PROPERTY SPARSEATTN_RUNTIME_LIBS ${name})
 endfunction()
+
+# add_sparseattn_client(NAME sources... [LINK_LIBS libs...])
+#
+# A command in <build>/bin that uses the C API and the runtime alone: it sees
+# include/ (for sparseattn-c) and runtime/include, and no MLIR header.
+function(add_sparseattn_client name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  sparseattn_existing_sources(sources ${name} ${ARG_UNPARSED_ARGUMENTS})
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE
+    "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
+  target_link_libraries(${name} PRIVATE
+    sparseattn-runtime-usage sparseattn-warnings Threads::Threads ${ARG_LINK_LIBS})
+  set_property(GLOBAL APPEND PROPERTY SPARSEATTN_TOOLS ${name})
+endfunction()
