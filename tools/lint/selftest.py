@@ -7,11 +7,13 @@ Prints one PASS or FAIL line for each case.
 import contextlib
 import importlib
 import io
+import json
 import os
 import shutil
 import sys
 import tempfile
 
+import clang_tidy
 import common
 import run
 
@@ -161,8 +163,38 @@ def run_case(check, files, expected):
     return None
 
 
+def tidy_cases():
+    """clang_tidy.py on one good and one bad file, with the project's own settings."""
+    settings = os.path.join(common.default_root(), ".clang-tidy")
+    for name, text, expected in (
+        ("good", "int addOne(int value) { return value + 1; }\n", None),
+        ("naming", "int Add_One(int value) { return value + 1; }\n", "Add_One"),
+        ("null", "int *addOne() { return 0; }\n", "modernize-use-nullptr"),
+    ):
+        with tempfile.TemporaryDirectory() as root:
+            shutil.copy(settings, root)
+            os.mkdir(os.path.join(root, "runtime"))
+            source = os.path.join(root, "runtime", "a.cpp")
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(text)
+            entry = {"directory": root, "file": source, "command": f"clang++-22 -c {source}"}
+            with open(os.path.join(root, "compile_commands.json"), "w", encoding="utf-8") as file:
+                json.dump([entry], file)
+            paths = list(clang_tidy.sources(root, root, ["runtime/"]))
+            _, bad, findings = clang_tidy.tidy(root, root, "runtime/a.cpp")
+            good = paths == ["runtime/a.cpp"] and bad == bool(expected)
+            if expected:
+                good = good and any(expected in finding for finding in findings)
+            yield f"clang_tidy/{name}", None if good else f"findings: got {findings}"
+
+
 def main():
     failed = False
+    for name, problem in tidy_cases():
+        failed = failed or problem is not None
+        if problem:
+            print(f"{name}: {problem}", file=sys.stderr)
+        print(f"{'FAIL' if problem else 'PASS'}: lint-selftest/{name}")
     for check, name, files, expected in CASES:
         problem = run_case(check, files, expected)
         failed = failed or problem is not None
