@@ -21,7 +21,9 @@ Expected<Balance> parseBalance(std::string_view text);
 std::string_view toString(Balance balance);
 
 /// Affine costs in integer picoseconds, so that every rank decides alike.
-/// Defaults are neutral: tiles cost, transfers do not.
+/// Defaults are neutral: tiles cost, transfers do not. Heads move when that
+/// shortens the slowest rank by more than scheduling and the largest transfer
+/// cost; with the defaults, whenever it shortens it.
 struct CostModel {
   int64_t tilePs = 1000;  ///< one (bq x bk) tile of one head
   int64_t rowPs = 0;      ///< fixed work of one q-block row
@@ -40,6 +42,8 @@ struct PlannerOptions {
   int64_t n1Milli = 800;  ///< share of the slack that augmentation spends
   int64_t n2Milli = 70;   ///< least slack, share of the largest load
   CostModel cost;
+  /// Refuses negative thresholds and costs, k2 below k1, n1 above 1000.
+  Status verify() const;
 };
 
 /// Tiles per (head, ring segment): loads[head * ring + r].
@@ -56,10 +60,11 @@ std::vector<int64_t> rankLoads(const HeadLoads &loads,
 
 /// FVAttn's run-time load balancing: at most one head out of and one into each
 /// Ulysses index, a permutation with cycles and fixed points; a virtual empty
-/// head lets a rank give without taking and take without giving, within
-/// `slots` heads per rank (largest initial count + 1). Minimises the largest
-/// rank load, then the sum of squares, then the number of moves. Exact for up
-/// to 5 Ulysses indices, near-exact beyond. Deterministic, integer.
+/// head lets a rank give without taking and take without giving, so that no
+/// rank ends with more heads than the largest initial count + 1. Minimises the
+/// largest rank load, then the sum of squares, then the number of moves. Exact
+/// for up to 5 Ulysses indices (with up to about 150 heads), near-exact beyond.
+/// Deterministic, integer. No moves when nothing improves.
 std::vector<HeadMove> planSwaps(const HeadLoads &loads,
                                 const Placement &placement);
 
@@ -74,9 +79,32 @@ struct MaskSummary {
   /// 32 w + b is needed by some q-block of segment r.
   std::vector<uint32_t> demand;
   int64_t words() const { return (kvBlocks + 31) / 32; }
+  const uint32_t *demandOf(int64_t head, int64_t ringIndex) const {
+    return demand.data() + (head * loads.ring + ringIndex) * words();
+  }
   bool needs(int64_t head, int64_t ringIndex, int64_t kvBlock) const;
+  /// Row elements of `summary` windows.
+  static int64_t recordWords(int64_t kvBlocks) {
+    return 1 + (kvBlocks + 31) / 32;
+  }
+  /// Refuses sizes that differ from the placement's, and tiles that cannot
+  /// belong to the demand.
+  Status verify(const Placement &placement) const;
 };
 MaskSummary summarize(const BlockMask &mask, const Placement &placement);
+
+/// Writes the record of one head's rows in one ring segment: `rows` mask rows
+/// [count, kv-blocks...], `rowStride` words apart, to
+/// record[recordWords(kvBlocks)]. The tiles are kept modulo 2^32.
+void encodeSummary(const int32_t *maskRows, int64_t rowStride, int64_t rows,
+                   int64_t kvBlocks, int32_t *record);
+/// Reads the gathered records: that of rank m and head h begins at
+/// gathered[(m * heads + h) * recordStride]. A rank's records of heads that it
+/// does not own before balancing are not read. Refuses records that no mask can
+/// have.
+Expected<MaskSummary> decodeSummaries(const int32_t *gathered,
+                                      int64_t recordStride,
+                                      const Placement &placement);
 
 /// Demanded kv-blocks: which kv-blocks of each kv head the rows of ring
 /// segment `to` need from segment `from`, for the owners after the moves.
@@ -89,17 +117,19 @@ std::vector<KvTransfer> computeDemand(const MaskSummary &summary,
 /// tiles that each head may take in each ring segment, budgets[head * ring +
 /// r]. Ranks whose slack exceeds n2 spend n1 of it on the heads that stayed,
 /// in proportion to their unselected tiles, integer remainders by largest
-/// fraction, never above the largest load. Extra tiles use kv-blocks of the
-/// rank's own ring segment only, so that demand does not change.
+/// fraction, never above the largest load. Extra tiles use visible kv-blocks of
+/// the rank's own ring segment only, so that demand does not change. Every
+/// budget can be spent: with several segments the unselected tiles of the own
+/// segment are counted from below, as far as the summary tells them.
 std::vector<int64_t> planExtraTiles(const MaskSummary &summary,
                                     const Placement &placement,
                                     const std::vector<HeadMove> &moves,
                                     const PlannerOptions &options);
 /// The part that the rank which owns the head does: spends `budget` on rows
-/// `qBlocks` of one head, in proportion to the unselected kv-blocks of
+/// `rows` of one head, in proportion to the unselected kv-blocks of
 /// `kvRange`, next-best first by (score descending, index ascending). `scores`
-/// is [qBlocks.size()][kvBlocks]; `rows` are ascending lists, changed in
-/// place. Returns the tiles added.
+/// is [rows.size()][kvBlocks], -inf for a kv-block that is not visible; `rows`
+/// are ascending lists, changed in place. Returns the tiles added.
 int64_t addExtraTiles(std::vector<std::vector<int32_t>> &rows,
                       const std::vector<float> &scores, int64_t kvBlocks,
                       Range kvRange, int64_t budget);
@@ -111,7 +141,8 @@ Expected<Plan> makePlan(const MaskSummary &summary, const Placement &placement,
                         const PlannerOptions &options,
                         int64_t *planNs = nullptr);
 
-/// Remote bytes of Q, K, V and O over all ranks.
+/// Remote bytes of Q, K, V and O over all ranks, all in the layer's dtype. LSE,
+/// pooled keys, summaries and mask rows are not counted.
 struct TrafficBytes {
   int64_t exchange = 0;  ///< Ulysses all-to-alls, both ways ("bytes_ulysses")
   int64_t moved = 0;     ///< whole heads that moved ("bytes_moved")
