@@ -1,0 +1,483 @@
+//===- CommParsers.cpp - Lists, headers and masks read from text
+//-----------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "CommSyntax.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SmallString.h"
+
+using namespace mlir;
+using namespace mlir::sa_comm;
+using namespace mlir::sa_comm::detail;
+
+/// An integer in [0, most]; `what` names it in the error.
+static ParseResult parseNumber(AsmParser &parser, StringRef what, int64_t most,
+                               int64_t &value) {
+  SMLoc loc = parser.getCurrentLocation();
+  APInt number;
+  OptionalParseResult parsed = parser.parseOptionalInteger(number);
+  if (!parsed.has_value())
+    return parser.emitError(loc) << "expected " << what << ", an integer";
+  if (failed(*parsed))
+    return failure();
+  if (number.getSignificantBits() > 64 || number.getSExtValue() < 0 ||
+      number.getSExtValue() > most) {
+    SmallString<24> text;
+    number.toStringSigned(text);
+    return parser.emitError(loc) << what << " is out of range: got " << text
+                                 << ", expected 0 to " << most;
+  }
+  value = number.getSExtValue();
+  return success();
+}
+
+static auto errorAt(AsmParser &parser, SMLoc loc) {
+  return [&parser, loc] { return parser.emitError(loc); };
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+ParseResult sa_comm::detail::parseRange(AsmParser &parser, int64_t &begin,
+                                        int64_t &end, bool allowSingle) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseNumber(parser, "begin of range", maxRow, begin))
+    return failure();
+  if (failed(parser.parseOptionalColon())) {
+    end = begin + 1;
+    return allowSingle ? success() : parser.parseColon();
+  }
+  if (parseNumber(parser, "end of range", maxRow, end))
+    return failure();
+  if (end < begin)
+    return parser.emitError(loc) << "range is reversed: got " << begin << ":"
+                                 << end << ", expected begin <= end";
+  return success();
+}
+
+ParseResult sa_comm::detail::parseRanges(AsmParser &parser,
+                                         SmallVectorImpl<int64_t> &pairs) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    int64_t begin = 0, end = 0;
+    if (parseRange(parser, begin, end, /*allowSingle=*/true))
+      return failure();
+    pairs.append({begin, end});
+    return success();
+  });
+}
+
+ParseResult sa_comm::detail::parseChunks(AsmParser &parser,
+                                         SmallVectorImpl<int64_t> &values) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    int64_t slot = 0, begin = 0, end = 0;
+    if (parser.parseLSquare() || parseNumber(parser, "slot", maxCount, slot) ||
+        parser.parseComma() ||
+        parseRange(parser, begin, end, /*allowSingle=*/false) ||
+        parser.parseRSquare())
+      return failure();
+    values.append({slot, begin, end});
+    return success();
+  });
+}
+
+/// `{head = 3, q = 1, kv = 1, rows = 0:4, cols = 0:8, budget = 2}`, keys in any
+/// order, each once; only the budget may be left out.
+static ParseResult parseWorkEntry(AsmParser &parser,
+                                  SmallVectorImpl<int64_t> &values) {
+  struct Key {
+    StringRef name;
+    int64_t *begin;
+    int64_t *end; ///< null: a number
+    bool seen = false;
+  };
+  sart::Work work;
+  Key keys[] = {
+      {"head", &work.head, nullptr},        {"q", &work.qSlot, nullptr},
+      {"kv", &work.kvSlot, nullptr},        {"rows", &work.qBegin, &work.qEnd},
+      {"cols", &work.kvBegin, &work.kvEnd}, {"budget", &work.budget, nullptr}};
+  SMLoc entryLoc = parser.getCurrentLocation();
+  auto parseKey = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    auto *key = llvm::find_if(keys, [&](Key &k) { return k.name == name; });
+    if (key == std::end(keys))
+      return parser.emitError(loc)
+             << "key of work entry is unknown: got '" << name
+             << "', expected head, q, kv, rows, cols or budget";
+    if (key->seen)
+      return parser.emitError(loc) << "key of work entry is repeated: got '"
+                                   << name << "' twice, expected it once";
+    key->seen = true;
+    if (key->end)
+      return parseRange(parser, *key->begin, *key->end, /*allowSingle=*/true);
+    return parseNumber(parser, key->name, maxCount, *key->begin);
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseKey))
+    return failure();
+  for (Key &key : keys)
+    if (!key.seen && key.name != "budget")
+      return parser.emitError(entryLoc)
+             << "key of work entry is missing: got no '" << key.name
+             << "', expected head, q, kv, rows and cols";
+  values.append({work.head, work.qSlot, work.kvSlot, work.qBegin, work.qEnd,
+                 work.kvBegin, work.kvEnd, work.budget});
+  return success();
+}
+
+ParseResult sa_comm::detail::parseWork(AsmParser &parser,
+                                       SmallVectorImpl<int64_t> &values) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parseWorkEntry(parser, values);
+  });
+}
+
+ParseResult sa_comm::detail::parseInts(AsmParser &parser,
+                                       SmallVectorImpl<int64_t> &values) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parser.parseInteger(values.emplace_back());
+  });
+}
+
+/// A symbol into `list`, or false when there is none.
+static bool parseOptionalSymbol(OpAsmParser &parser, Attribute &list) {
+  StringAttr name;
+  if (failed(parser.parseOptionalSymbolName(name)))
+    return false;
+  list = FlatSymbolRefAttr::get(name);
+  return true;
+}
+
+ParseResult sa_comm::detail::parseChunkList(OpAsmParser &parser,
+                                            Attribute &list) {
+  if (parseOptionalSymbol(parser, list))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t> values;
+  if (parseChunks(parser, values))
+    return failure();
+  list = ChunksAttr::getChecked(errorAt(parser, loc), parser.getContext(),
+                                ArrayRef<int64_t>(values));
+  return success(list != nullptr);
+}
+
+ParseResult sa_comm::detail::parseWorkItems(OpAsmParser &parser,
+                                            Attribute &list) {
+  if (parseOptionalSymbol(parser, list))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t> values;
+  if (parseWork(parser, values))
+    return failure();
+  list = WorkListAttr::getChecked(errorAt(parser, loc), parser.getContext(),
+                                  ArrayRef<int64_t>(values));
+  return success(list != nullptr);
+}
+
+ParseResult sa_comm::detail::parseIntList(OpAsmParser &parser,
+                                          Attribute &list) {
+  if (parseOptionalSymbol(parser, list))
+    return success();
+  SmallVector<int64_t> values;
+  if (parseInts(parser, values))
+    return failure();
+  list = DenseI64ArrayAttr::get(parser.getContext(), values);
+  return success();
+}
+
+ParseResult sa_comm::detail::parsePeer(OpAsmParser &parser, Attribute &peer) {
+  if (parseOptionalSymbol(parser, peer))
+    return success();
+  SmallVector<int64_t> values;
+  if (failed(parser.parseOptionalKeyword("none"))) {
+    SMLoc loc = parser.getCurrentLocation();
+    int64_t rank = 0;
+    OptionalParseResult parsed = parser.parseOptionalInteger(rank);
+    if (!parsed.has_value())
+      return parser.emitError(loc, "expected a rank, a symbol or 'none'");
+    if (failed(*parsed))
+      return failure();
+    values.push_back(rank);
+  }
+  peer = DenseI64ArrayAttr::get(parser.getContext(), values);
+  return success();
+}
+
+ParseResult sa_comm::detail::parseRankValues(OpAsmParser &parser,
+                                             ArrayAttr &values) {
+  SmallVector<Attribute> lists;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        SmallVector<int64_t> list;
+        if (parseInts(parser, list))
+          return failure();
+        lists.push_back(DenseI64ArrayAttr::get(parser.getContext(), list));
+        return success();
+      }))
+    return failure();
+  values = ArrayAttr::get(parser.getContext(), lists);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Header and windows
+//===----------------------------------------------------------------------===//
+
+ParseResult sa_comm::detail::parseHeader(OpAsmParser &parser, MeshAttr &mesh,
+                                         ShapeAttr &shape, FloatAttr &scale,
+                                         PolicyAttr &policy,
+                                         PlannerAttr &planner) {
+  double value = 0;
+  if (parser.parseKeyword("mesh") ||
+      parser.parseCustomAttributeWithFallback(mesh) ||
+      parser.parseKeyword("shape") ||
+      parser.parseCustomAttributeWithFallback(shape) ||
+      parser.parseKeyword("scale") || parser.parseFloat(value) ||
+      parser.parseKeyword("policy") ||
+      parser.parseCustomAttributeWithFallback(policy))
+    return failure();
+  scale = parser.getBuilder().getF32FloatAttr(static_cast<float>(value));
+  if (succeeded(parser.parseOptionalKeyword("planner")))
+    return parser.parseCustomAttributeWithFallback(planner);
+  return success();
+}
+
+ParseResult sa_comm::detail::parseWindowType(OpAsmParser &parser,
+                                             IntegerAttr &slots,
+                                             IntegerAttr &rows,
+                                             IntegerAttr &rowElements,
+                                             TypeAttr &elementType) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t> sizes;
+  Type type;
+  if (parser.parseDimensionList(sizes, /*allowDynamic=*/false,
+                                /*withTrailingX=*/true) ||
+      parser.parseType(type))
+    return failure();
+  if (sizes.size() != 3)
+    return parser.emitError(loc)
+           << "number of window sizes is wrong: got " << sizes.size()
+           << ", expected slots x rows x row elements";
+  Builder builder = parser.getBuilder();
+  slots = builder.getI64IntegerAttr(sizes[0]);
+  rows = builder.getI64IntegerAttr(sizes[1]);
+  rowElements = builder.getI64IntegerAttr(sizes[2]);
+  elementType = TypeAttr::get(type);
+  return success();
+}
+
+ParseResult sa_comm::detail::parseRole(OpAsmParser &parser, RoleAttr &role) {
+  Role value = Role::Internal;
+  for (Role candidate : {Role::Internal, Role::Input, Role::Output})
+    if (succeeded(parser.parseOptionalKeyword(stringifyRole(candidate))))
+      value = candidate;
+  role = RoleAttr::get(parser.getContext(), value);
+  return success();
+}
+
+Attribute PolicyAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  FailureOr<PolicyKind> kind = FieldParser<PolicyKind>::parse(parser);
+  if (failed(kind))
+    return {};
+  sart::RoutingPolicy policy;
+  SmallVector<int64_t> keep;
+  SmallVector<StringRef> seen;
+  while (succeeded(parser.parseOptionalComma())) {
+    SMLoc keyLoc = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return {};
+    if (llvm::is_contained(seen, name)) {
+      parser.emitError(keyLoc) << "key of policy is repeated: got '" << name
+                               << "' twice, expected it once";
+      return {};
+    }
+    seen.push_back(name);
+    ParseResult parsed = success();
+    double p = 0;
+    if (name == "p") {
+      parsed = parser.parseFloat(p);
+      policy.p = static_cast<float>(p);
+    } else if (name == "min_blocks") {
+      parsed = parseNumber(parser, name, maxCount, policy.minBlocks);
+    } else if (name == "k") {
+      parsed = parseNumber(parser, name, maxCount, policy.k);
+    } else if (name == "blocks") {
+      parsed = parseNumber(parser, name, maxCount, policy.windowBlocks);
+    } else if (name == "keep") {
+      parsed = parseRanges(parser, keep);
+    } else {
+      parsed = parser.emitError(keyLoc)
+               << "key of policy is unknown: got '" << name
+               << "', expected p, min_blocks, k, blocks or keep";
+    }
+    if (failed(parsed))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return getChecked(errorAt(parser, loc), parser.getContext(), *kind,
+                    APFloat(policy.p), policy.minBlocks, policy.k,
+                    policy.windowBlocks, ArrayRef<int64_t>(keep));
+}
+
+//===----------------------------------------------------------------------===//
+// Lists and masks as attributes
+//===----------------------------------------------------------------------===//
+
+Attribute ChunksAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t> values;
+  if (parser.parseLess() || parseChunks(parser, values) ||
+      parser.parseGreater())
+    return {};
+  return getChecked(errorAt(parser, loc), parser.getContext(),
+                    ArrayRef<int64_t>(values));
+}
+
+Attribute WorkListAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t> values;
+  if (parser.parseLess() || parseWork(parser, values) || parser.parseGreater())
+    return {};
+  return getChecked(errorAt(parser, loc), parser.getContext(),
+                    ArrayRef<int64_t>(values));
+}
+
+namespace {
+/// Reads `H x Q x K { head h { row r [...] ... } ... }`. Heads and rows ascend,
+/// so that the compressed rows are filled in one pass.
+struct MaskReader {
+  AsmParser &parser;
+  SmallVector<int64_t> sizes = {}, offsets = {0}, pairs = {};
+  SmallVector<int32_t> indices = {};
+
+  /// Number of rows that are complete.
+  int64_t filled() const { return static_cast<int64_t>(offsets.size()) - 1; }
+  void fillTo(int64_t row) {
+    offsets.resize(static_cast<size_t>(row) + 1,
+                   static_cast<int64_t>(indices.size()));
+  }
+
+  ParseResult readRow(int64_t head) {
+    SMLoc loc = parser.getCurrentLocation();
+    int64_t begin = 0, end = 0;
+    if (parseRange(parser, begin, end, /*allowSingle=*/true))
+      return failure();
+    int64_t next = filled() - head * sizes[1];
+    if (begin < next || end > sizes[1])
+      return parser.emitError(loc)
+             << "rows of head " << head << " do not ascend: got " << begin
+             << ":" << end << ", expected rows from " << next << " to "
+             << sizes[1];
+    fillTo(head * sizes[1] + begin);
+    loc = parser.getCurrentLocation();
+    pairs.clear();
+    if (parseRanges(parser, pairs))
+      return failure();
+    size_t first = indices.size();
+    int64_t least = 0;
+    for (size_t i = 0; i < pairs.size(); i += 2) {
+      if (pairs[i] < least || pairs[i + 1] > sizes[2])
+        return parser.emitError(loc)
+               << "kv-blocks of head " << head << " row " << begin
+               << " do not ascend: got " << pairs[i] << ":" << pairs[i + 1]
+               << ", expected kv-blocks from " << least << " to " << sizes[2];
+      for (int64_t block = pairs[i]; block < pairs[i + 1]; ++block)
+        indices.push_back(static_cast<int32_t>(block));
+      least = pairs[i + 1];
+    }
+    size_t count = indices.size() - first;
+    for (int64_t row = begin; row < end; ++row) {
+      if (row > begin)
+        for (size_t i = 0; i < count; ++i)
+          indices.push_back(indices[first + i]);
+      offsets.push_back(static_cast<int64_t>(indices.size()));
+    }
+    return success();
+  }
+
+  ParseResult readHead() {
+    SMLoc loc = parser.getCurrentLocation();
+    int64_t head = 0;
+    if (parseNumber(parser, "head", maxCount, head))
+      return failure();
+    int64_t least = sizes[1] == 0 ? 0 : (filled() + sizes[1] - 1) / sizes[1];
+    if (head < least || head >= sizes[0])
+      return parser.emitError(loc)
+             << "heads of the mask do not ascend: got " << head
+             << ", expected heads from " << least << " to " << sizes[0];
+    fillTo(head * sizes[1]);
+    if (parser.parseLBrace())
+      return failure();
+    while (succeeded(parser.parseOptionalKeyword("row")))
+      if (readRow(head))
+        return failure();
+    // A head that was written is complete, so that it cannot come twice.
+    fillTo((head + 1) * sizes[1]);
+    return parser.parseRBrace();
+  }
+
+  ParseResult read() {
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseDimensionList(sizes, /*allowDynamic=*/false,
+                                  /*withTrailingX=*/false))
+      return failure();
+    bool fits = sizes.size() == 3;
+    for (int64_t size : sizes)
+      fits &= size <= maxMaskTiles;
+    fits = fits && sizes[0] * sizes[1] <= maxMaskTiles &&
+           sizes[0] * sizes[1] * sizes[2] <= maxMaskTiles;
+    if (!fits) {
+      InFlightDiagnostic error = parser.emitError(loc);
+      error << "mask sizes are out of range: got ";
+      llvm::interleave(sizes, error, " x ");
+      return error << ", expected heads x q-blocks x kv-blocks with at most "
+                   << maxMaskTiles << " tiles";
+    }
+    if (parser.parseLBrace())
+      return failure();
+    while (succeeded(parser.parseOptionalKeyword("head")))
+      if (readHead())
+        return failure();
+    fillTo(sizes[0] * sizes[1]);
+    return parser.parseRBrace();
+  }
+};
+} // namespace
+
+static MaskRowsAttr readMask(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  MaskReader reader{parser};
+  if (reader.read())
+    return {};
+  return MaskRowsAttr::getChecked(
+      errorAt(parser, loc), parser.getContext(), reader.sizes[0],
+      reader.sizes[1], reader.sizes[2], ArrayRef<int64_t>(reader.offsets),
+      ArrayRef<int32_t>(reader.indices));
+}
+
+Attribute MaskRowsAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  MaskRowsAttr rows = readMask(parser);
+  if (!rows || parser.parseGreater())
+    return {};
+  return rows;
+}
+
+ParseResult sa_comm::detail::parseMaskRows(OpAsmParser &parser,
+                                           MaskRowsAttr &rows) {
+  rows = readMask(parser);
+  return success(rows != nullptr);
+}

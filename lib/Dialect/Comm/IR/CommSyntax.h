@@ -1,0 +1,73 @@
+//===- CommSyntax.h - Text of lists, shared by operations and attributes -*- C++
+//-*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_LIB_DIALECT_COMM_IR_COMMSYNTAX_H
+#define SPARSEATTN_LIB_DIALECT_COMM_IR_COMMSYNTAX_H
+
+#include "sparseattn/Dialect/Comm/IR/Comm.h"
+
+namespace mlir::sa_comm::detail {
+
+/// Largest magnitudes in text. They keep every later sum and product of sizes
+/// inside 64 bits.
+constexpr int64_t maxCount = int64_t(1) << 31;
+constexpr int64_t maxRow = int64_t(1) << 40;
+constexpr int64_t maxWindowBytes = int64_t(1) << 50;
+constexpr int64_t maxMaskTiles = int64_t(1) << 27;
+constexpr int64_t maxRanks = 4096;
+
+// Parsers append to `values` the flat integers of the program format.
+ParseResult parseChunks(AsmParser &parser, SmallVectorImpl<int64_t> &values);
+ParseResult parseWork(AsmParser &parser, SmallVectorImpl<int64_t> &values);
+ParseResult parseInts(AsmParser &parser, SmallVectorImpl<int64_t> &values);
+/// `begin:end`, or with `allowSingle` one number n for n:n+1.
+ParseResult parseRange(AsmParser &parser, int64_t &begin, int64_t &end,
+                       bool allowSingle);
+/// Indices and ranges between brackets, appended as pairs.
+ParseResult parseRanges(AsmParser &parser, SmallVectorImpl<int64_t> &pairs);
+
+void printChunks(AsmPrinter &printer, ArrayRef<int64_t> values);
+void printWorkEntry(AsmPrinter &printer, ArrayRef<int64_t> entry);
+void printInts(AsmPrinter &printer, ArrayRef<int64_t> values);
+/// n:n+1 is printed as n.
+void printRange(AsmPrinter &printer, int64_t begin, int64_t end);
+void printRanges(AsmPrinter &printer, ArrayRef<int64_t> pairs);
+/// The shortest decimal that reads back as the same value.
+void printShortFloat(AsmPrinter &printer, const APFloat &value);
+
+// Custom directives of assembly formats.
+ParseResult parseChunkList(OpAsmParser &parser, Attribute &list);
+void printChunkList(OpAsmPrinter &printer, Operation *op, Attribute list);
+ParseResult parseWorkItems(OpAsmParser &parser, Attribute &list);
+void printWorkItems(OpAsmPrinter &printer, Operation *op, Attribute list);
+ParseResult parseIntList(OpAsmParser &parser, Attribute &list);
+void printIntList(OpAsmPrinter &printer, Operation *op, Attribute list);
+ParseResult parsePeer(OpAsmParser &parser, Attribute &peer);
+void printPeer(OpAsmPrinter &printer, Operation *op, Attribute peer);
+ParseResult parseHeader(OpAsmParser &parser, MeshAttr &mesh, ShapeAttr &shape,
+                        FloatAttr &scale, PolicyAttr &policy,
+                        PlannerAttr &planner);
+void printHeader(OpAsmPrinter &printer, Operation *op, MeshAttr mesh,
+                 ShapeAttr shape, FloatAttr scale, PolicyAttr policy,
+                 PlannerAttr planner);
+ParseResult parseWindowType(OpAsmParser &parser, IntegerAttr &slots,
+                            IntegerAttr &rows, IntegerAttr &rowElements,
+                            TypeAttr &elementType);
+void printWindowType(OpAsmPrinter &printer, Operation *op, IntegerAttr slots,
+                     IntegerAttr rows, IntegerAttr rowElements,
+                     TypeAttr elementType);
+ParseResult parseRole(OpAsmParser &parser, RoleAttr &role);
+void printRole(OpAsmPrinter &printer, Operation *op, RoleAttr role);
+ParseResult parseRankValues(OpAsmParser &parser, ArrayAttr &values);
+void printRankValues(OpAsmPrinter &printer, Operation *op, ArrayAttr values);
+ParseResult parseMaskRows(OpAsmParser &parser, MaskRowsAttr &rows);
+void printMaskRows(OpAsmPrinter &printer, Operation *op, MaskRowsAttr rows);
+
+} // namespace mlir::sa_comm::detail
+
+#endif // SPARSEATTN_LIB_DIALECT_COMM_IR_COMMSYNTAX_H
