@@ -1,5 +1,4 @@
-//===- Binder.h - From a plan to the values of a template's symbols -*- C++
-//-*-===//
+//===- Binder.h - From a plan to a template's symbol values -----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -38,9 +37,10 @@ int64_t kvSlotCapacity(const Placement &placement);
 /// Symbols the binder knows, in the order of the template. For ring > 1 the
 /// names ending in `_<d>` exist for every distance d = 1 .. ring - 1.
 ///
-/// static: exchange_{q,kv,o}... see Binder.cpp for the table; the name, what
-/// the list means and the windows it refers to are documented there and in
-/// the sa_comm rationale:
+/// Binder.cpp has the full table: what each list holds, in which order and in
+/// which coordinates. A program may leave symbols out. Lists of chunks without
+/// rows are empty, on both ends of a transfer alike.
+/// static:
 ///   xq_send xq_send_n xq_recv xq_recv_n       q_shard -> q (also of o's shape)
 ///   xkv_send xkv_send_n xkv_recv xkv_recv_n   k_shard -> k, v_shard -> v
 ///   pool_q pool_k                             work
@@ -65,9 +65,11 @@ int64_t kvSlotCapacity(const Placement &placement);
 ///   end
 std::vector<Symbol> standardSymbols(const Mesh &mesh);
 
-/// Values of the static symbols of all ranks.
+/// Values of the static symbols of all ranks; dynamic ones stay empty. Refuses
+/// symbols that are not standardSymbols() of the mesh, or declared twice.
 Expected<Binding> bindStatics(const Program &program);
-/// Adds the dynamic symbols' values of all ranks for `plan` to the statics.
+/// Adds the dynamic symbols' values of all ranks for `plan` to the statics
+/// (program.statics if bound, else computed).
 /// Refuses a plan that does not verify against the program's placement.
 Expected<Binding> bindPlan(const Program &program, const Plan &plan);
 /// The same for one rank: values[symbol].
