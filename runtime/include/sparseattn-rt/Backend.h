@@ -66,6 +66,9 @@ class Backend {
 public:
   virtual ~Backend() = default;
   virtual const char *name() const = 0;
+  /// Whether every instruction of `program` can be run; asked once, before the
+  /// first run.
+  virtual Status supports(const Program &program) const = 0;
   virtual Status attend(const Program &program,
                         const std::vector<AttendTask> &tasks) = 0;
   virtual Status pool(const Program &program, bool keySide,
@@ -83,8 +86,8 @@ public:
   ~ThreadPool();
   int64_t threads() const;
   /// Calls body(i, worker) for i in [0, count), in ascending order of start;
-  /// returns when all are done. worker < threads() + number of callers is a
-  /// stable index of the executing thread within this call.
+  /// returns when all are done. worker < threads() is the index of the
+  /// executing thread within this call, 0 the caller.
   void parallelFor(int64_t count,
                    const std::function<void(int64_t, int64_t)> &body);
 

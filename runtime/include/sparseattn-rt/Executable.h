@@ -39,12 +39,14 @@ struct KernelSpec {
   bool causal = false;  ///< attend
   /// attend_f32_f32_d128_q128_k128[_causal], pool_f32_d128_b128, route_d128
   std::string name() const;
-  bool operator==(const KernelSpec &o) const {
-    return kind == o.kind && dtype == o.dtype && outDtype == o.outDtype &&
-           headDim == o.headDim && blockQ == o.blockQ && blockK == o.blockK &&
-           causal == o.causal;
-  }
+  /// Compares what the kind is specialised on, that is, what name() says.
+  bool operator==(const KernelSpec &o) const;
 };
+
+/// The kernel for windows of these dtypes in `program`.
+KernelSpec attendKernel(const Program &program, DType inputs, DType output);
+KernelSpec poolKernel(const Program &program, DType input, bool keySide);
+KernelSpec routeKernel(const Program &program);
 
 /// Kernels a program's instructions need, without duplicates.
 std::vector<KernelSpec> requiredKernels(const Program &program);

@@ -71,8 +71,8 @@ LocalEndpoint::send(int64_t peer, SegmentList from) {
   return post(peer, /*isSend=*/true, std::move(from));
 }
 
-Expected<std::shared_ptr<TransferHandle>>
-LocalEndpoint::recv(int64_t peer, SegmentList to) {
+Expected<std::shared_ptr<TransferHandle>> LocalEndpoint::recv(int64_t peer,
+                                                              SegmentList to) {
   return post(peer, /*isSend=*/false, std::move(to));
 }
 

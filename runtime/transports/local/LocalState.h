@@ -1,4 +1,5 @@
-//===- LocalState.h - Shared state of ranks in one process --------*- C++ -*-===//
+//===- LocalState.h - Shared state of ranks in one process --------*- C++
+//-*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -29,8 +30,9 @@ struct LocalTransfer final : TransferHandle {
   bool isSend = false;
   SegmentList segments;
   int64_t bytes = 0;
-  std::atomic<int> state{Pending}; ///< Pending -> Copying under the channel lock
-  Status result;                   ///< read once the state is Done
+  std::atomic<int> state{
+      Pending};  ///< Pending -> Copying under the channel lock
+  Status result; ///< read once the state is Done
 
   int64_t owner() const { return isSend ? from : to; }
 };

@@ -30,8 +30,7 @@ Status sart::copySegments(const SegmentList &from, const SegmentList &to) {
     int64_t done = 0;
     while (done < target.bytes) {
       const Segment &piece = from[source];
-      int64_t bytes =
-          std::min(piece.bytes - sourceOffset, target.bytes - done);
+      int64_t bytes = std::min(piece.bytes - sourceOffset, target.bytes - done);
       const char *begin = static_cast<const char *>(piece.data) + sourceOffset;
       char *destination = static_cast<char *>(target.data) + done;
       // A rank's own part of a collective may already stand in its place.
