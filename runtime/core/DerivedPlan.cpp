@@ -1,0 +1,128 @@
+//===- DerivedPlan.cpp - The plan that a bound program carries out --------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "ExecutorState.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+using namespace sart;
+
+namespace {
+
+/// Collects what the instructions of all ranks say.
+class PlanReader {
+public:
+  explicit PlanReader(const Program &bound)
+      : program(bound), placement(bound.placement) {
+    for (int64_t head = 0; head < placement.shape.heads; ++head)
+      owners.push_back(placement.ownerOfHead(head));
+    plan.loadsAfter.assign(bound.ranks.size(), 0);
+  }
+
+  Plan read() {
+    const LayerShape &shape = placement.shape;
+    plan.mesh = placement.mesh;
+    plan.heads = shape.heads;
+    plan.kvHeads = shape.kvHeads;
+    plan.qBlocks = shape.qBlocks();
+    plan.kvBlocks = shape.kvBlocks();
+    plan.loadsBefore =
+        rankLoads(countLoads(*program.mask, placement), owners, placement.mesh);
+    for (size_t rank = 0; rank < program.ranks.size(); ++rank) {
+      kvHeadInSlot.clear();
+      for (const Instruction &instruction : program.ranks[rank])
+        if (instruction.opcode == Opcode::Attend)
+          readAttend(static_cast<int64_t>(rank), instruction);
+      for (const Instruction &instruction : program.ranks[rank])
+        if (instruction.opcode == Opcode::Recv)
+          readRecv(static_cast<int64_t>(rank), instruction);
+    }
+    for (int64_t head = 0; head < shape.heads; ++head) {
+      int64_t from = placement.ownerOfHead(head);
+      int64_t to = owners[static_cast<size_t>(head)];
+      if (from != to)
+        plan.moves.push_back({head, from, to});
+    }
+    finishTransfers();
+    return std::move(plan);
+  }
+
+private:
+  using TransferKey = std::tuple<int64_t, int64_t, int64_t, int64_t>;
+
+  void readAttend(int64_t rank, const Instruction &instruction) {
+    Range qBlocks = placement.qBlocksOf(placement.mesh.ringIndex(rank));
+    for (const Work &work : toWork(instruction.lists[0].values)) {
+      if (work.head < 0 || work.head >= placement.shape.heads)
+        continue;
+      owners[static_cast<size_t>(work.head)] =
+          placement.mesh.ulyssesIndex(rank);
+      kvHeadInSlot[work.kvSlot] = placement.shape.kvHeadOf(work.head);
+      for (int64_t block = std::max<int64_t>(0, work.qBegin);
+           block < std::min(work.qEnd, qBlocks.size()); ++block) {
+        const int32_t *row =
+            program.mask->row(work.head, qBlocks.begin + block);
+        int64_t count = program.mask->count(work.head, qBlocks.begin + block);
+        plan.loadsAfter[static_cast<size_t>(rank)] +=
+            std::lower_bound(row, row + count, work.kvEnd) -
+            std::lower_bound(row, row + count, work.kvBegin);
+      }
+    }
+  }
+
+  void readRecv(int64_t rank, const Instruction &instruction) {
+    const Mesh &mesh = placement.mesh;
+    const auto &window =
+        program.windows[static_cast<size_t>(instruction.windows[0])];
+    if (window.name != "k" || instruction.peer.values.size() != 1)
+      return;
+    int64_t from = mesh.ringIndex(instruction.peer.values[0]);
+    int64_t to = mesh.ringIndex(rank);
+    if (from == to)
+      return;
+    int64_t blockK = placement.shape.blockK;
+    for (const Chunk &chunk : toChunks(instruction.lists[0].values)) {
+      auto slot = kvHeadInSlot.find(chunk.slot);
+      if (slot == kvHeadInSlot.end())
+        continue;
+      transfers[{to, from, mesh.ulyssesIndex(rank), slot->second}].push_back(
+          {chunk.rowBegin / blockK, (chunk.rowEnd + blockK - 1) / blockK});
+    }
+  }
+
+  void finishTransfers() {
+    for (auto &[key, ranges] : transfers) {
+      std::sort(ranges.begin(), ranges.end(),
+                [](Range a, Range b) { return a.begin < b.begin; });
+      KvTransfer transfer;
+      std::tie(transfer.to, transfer.from, transfer.ulysses, transfer.kvHead) =
+          key;
+      for (const Range &range : ranges) {
+        if (!transfer.blocks.empty() &&
+            transfer.blocks.back().end >= range.begin)
+          transfer.blocks.back().end =
+              std::max(transfer.blocks.back().end, range.end);
+        else
+          transfer.blocks.push_back(range);
+      }
+      plan.transfers.push_back(std::move(transfer));
+    }
+  }
+
+  const Program &program;
+  const Placement &placement;
+  Plan plan;
+  std::vector<int64_t> owners;
+  std::map<int64_t, int64_t> kvHeadInSlot; ///< of the rank being read
+  std::map<TransferKey, std::vector<Range>> transfers;
+};
+
+} // namespace
+
+Plan sart::derivePlan(const Program &bound) { return PlanReader(bound).read(); }

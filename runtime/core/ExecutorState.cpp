@@ -1,0 +1,122 @@
+//===- ExecutorState.cpp - What the ranks of an executor share ------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "ExecutorState.h"
+
+#include "sparseattn-rt/Binder.h"
+#include "sparseattn-rt/Validator.h"
+
+#include <algorithm>
+
+using namespace sart;
+
+void RecordedRows::reset(int64_t heads, int64_t qBlocks) {
+  qBlocksPerHead = qBlocks;
+  total = 0;
+  // The rows keep their memory from run to run.
+  rows.resize(static_cast<size_t>(heads * qBlocks));
+  known.assign(rows.size(), 0);
+}
+
+void RecordedRows::record(int64_t head, int64_t qBlock, const int32_t *row,
+                          int64_t count) {
+  auto index = static_cast<size_t>(head * qBlocksPerHead + qBlock);
+  if (known[index])
+    total -= static_cast<int64_t>(rows[index].size());
+  total += count;
+  rows[index].assign(row, row + count);
+  known[index] = 1;
+}
+
+const std::vector<int32_t> *RecordedRows::find(int64_t head,
+                                               int64_t qBlock) const {
+  auto index = static_cast<size_t>(head * qBlocksPerHead + qBlock);
+  return index < known.size() && known[index] ? &rows[index] : nullptr;
+}
+
+void RankRecord::reset(const Placement &placement, int64_t rank) {
+  events.clear();
+  sent.assign(static_cast<size_t>(placement.mesh.ranks()), 0);
+  exchange = moved = routed = tiles = planNs = 0;
+  routing = RouteStats();
+  rows.reset(placement.shape.heads,
+             placement.qBlocksOf(placement.mesh.ringIndex(rank)).size());
+  plan.reset();
+  routedLoads.clear();
+}
+
+Expected<BlockMask> ExecutorShared::assembleMask() const {
+  const Placement &placement = program.placement;
+  const LayerShape &shape = placement.shape;
+  std::vector<std::vector<int32_t>> lists;
+  lists.reserve(static_cast<size_t>(shape.heads * shape.qBlocks()));
+  for (int64_t head = 0; head < shape.heads; ++head) {
+    int64_t owner = placement.ownerOfHead(head);
+    for (int64_t r = 0; r < placement.mesh.ring; ++r) {
+      const RankRecord &record =
+          records[static_cast<size_t>(placement.mesh.rankOf(owner, r))];
+      Range qBlocks = placement.qBlocksOf(r);
+      for (int64_t block = 0; block < qBlocks.size(); ++block) {
+        const std::vector<int32_t> *row = record.rows.find(head, block);
+        if (!row)
+          return makeError("mask of the run not complete: got no row of head ",
+                           head, " q-block ", qBlocks.begin + block);
+        lists.push_back(*row);
+      }
+    }
+  }
+  return BlockMask::fromLists(shape.heads, shape.qBlocks(), shape.kvBlocks(),
+                              lists);
+}
+
+Expected<MaskSummary> sart::readSummaries(const Program &program,
+                                          const WindowArena &arena,
+                                          int32_t window) {
+  const Placement &placement = program.placement;
+  int64_t heads = placement.shape.heads;
+  int64_t elements = MaskSummary::recordWords(placement.shape.kvBlocks());
+  auto last =
+      arena.view(window, placement.mesh.ranks() * heads - 1, 1, elements);
+  if (!last)
+    return last.status();
+  auto first = arena.view(window, 0, 1, elements);
+  if (!first)
+    return first.status();
+  if (first->dtype != DType::I32)
+    return makeError("dtype of the gathered summaries does not match: got ",
+                     toString(first->dtype), ", expected i32");
+  return decodeSummaries(static_cast<const int32_t *>(first->data),
+                         arena.slotStride(window), placement);
+}
+
+Status sart::validatePlan(ExecutorShared &shared, const Plan &plan) {
+  // A plan from outside may leave out kv-blocks that the mask needs; a plan
+  // made from the summaries cannot, so that its coverage is a debug check.
+  bool coverage = shared.options.coverage || shared.givenPlan.has_value();
+  uint64_t hash = plan.hash();
+  if (!coverage && shared.validatedPlan == hash)
+    return Status::success();
+  const LayerShape &shape = shared.program.placement.shape;
+  BlockMask mask(shape.heads, shape.qBlocks(), shape.kvBlocks());
+  if (coverage) {
+    auto routed = shared.assembleMask();
+    if (!routed)
+      return routed.status();
+    mask = std::move(*routed);
+  }
+  auto binding = bindPlan(shared.program, plan);
+  if (!binding)
+    return binding.status();
+  auto bound = bindProgram(shared.program, *binding, mask);
+  if (!bound)
+    return bound.status();
+  ValidatorOptions options;
+  options.coverage = coverage;
+  SART_RETURN_IF_ERROR(validate(*bound, options));
+  shared.validatedPlan = hash;
+  return Status::success();
+}

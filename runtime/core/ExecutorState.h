@@ -1,0 +1,108 @@
+//===- ExecutorState.h - What the ranks of an executor share ------*- C++
+//-*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_RUNTIME_CORE_EXECUTORSTATE_H
+#define SPARSEATTN_RUNTIME_CORE_EXECUTORSTATE_H
+
+#include "WindowArena.h"
+
+#include <chrono>
+
+namespace sart {
+
+using Clock = std::chrono::steady_clock;
+
+inline int64_t nanosecondsSince(Clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() -
+                                                              begin)
+      .count();
+}
+
+/// Mask rows of one rank's segment as routing, augmentation or a constant mask
+/// left them. Kept because the windows themselves are moved and released.
+class RecordedRows {
+public:
+  /// Forgets all rows, for `heads` heads of `qBlocks` segment-local q-blocks.
+  void reset(int64_t heads, int64_t qBlocks);
+  void record(int64_t head, int64_t qBlock, const int32_t *row, int64_t count);
+  /// Null: nothing was recorded.
+  const std::vector<int32_t> *find(int64_t head, int64_t qBlock) const;
+  /// Sum of the recorded rows' lengths.
+  int64_t tiles() const { return total; }
+
+private:
+  int64_t qBlocksPerHead = 0, total = 0;
+  std::vector<std::vector<int32_t>> rows;
+  std::vector<uint8_t> known;
+};
+
+/// What one rank reports about a run.
+struct RankRecord {
+  std::vector<TraceEvent> events;
+  std::vector<int64_t> sent; ///< payload bytes to each rank
+  int64_t exchange = 0, moved = 0, routed = 0;
+  int64_t tiles = 0;
+  RouteStats routing;
+  RecordedRows rows;
+  std::optional<Plan> plan;         ///< after the plan instruction
+  std::vector<int64_t> routedLoads; ///< per rank, before any move
+  int64_t planNs = 0;
+
+  void reset(const Placement &placement, int64_t rank);
+};
+
+/// Everything the rank threads read. Only the members below `start` change
+/// from run to run, between runs or by rank 0 before a rendezvous.
+struct ExecutorShared {
+  Program program;
+  std::shared_ptr<Backend> backend;
+  ExecutorOptions options;
+  uint64_t programHash = 0;
+  std::unique_ptr<LocalTransport> transport;
+  std::vector<std::unique_ptr<WindowArena>> arenas;
+  std::vector<RankRecord> records;
+
+  Clock::time_point start;
+  std::optional<Plan> givenPlan;
+  bool dense = false;
+  bool trace = true;
+  std::optional<uint64_t> validatedPlan; ///< hash of the last plan that passed
+
+  int64_t ranks() const { return program.placement.mesh.ranks(); }
+  /// The routed mask, from the rows that the ranks recorded; refuses gaps.
+  Expected<BlockMask> assembleMask() const;
+};
+
+/// Checks what the interpreter relies on: operand counts, window and symbol
+/// numbers, one instruction list per rank, statics of every rank. Cheap, and
+/// done whether or not the program is validated.
+Status checkStructure(const Program &program);
+
+/// Fills the mask row `row` by the rule of a policy without scores (dense,
+/// window): [count, kv-blocks below `visible`...].
+Status fillRowByRule(const Program &program, bool dense, int64_t qBlock,
+                     int64_t visible, int32_t *row);
+
+/// Tiles and demand of all ranks from the gathered summary records.
+Expected<MaskSummary> readSummaries(const Program &program,
+                                    const WindowArena &arena, int32_t window);
+
+/// Binds the program to `plan` and validates the result.
+Status validatePlan(ExecutorShared &shared, const Plan &plan);
+
+/// The plan that a bound program carries out, read off its instructions: heads
+/// that another Ulysses index attends to, kv-blocks that arrive over the ring,
+/// loads. Extra tiles are part of the mask by then.
+Plan derivePlan(const Program &bound);
+
+/// Fills `stats` from the records of all ranks, totalNs excepted.
+void collectStats(const ExecutorShared &shared, RunStats &stats);
+
+} // namespace sart
+
+#endif // SPARSEATTN_RUNTIME_CORE_EXECUTORSTATE_H

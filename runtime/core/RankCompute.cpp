@@ -1,0 +1,231 @@
+//===- RankCompute.cpp - Instructions that compute ------------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "RankExecutor.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace sart;
+
+/// Tiles of one mask row inside `kvBlocks`; refuses a row that nobody wrote or
+/// that leaves the mask.
+static Expected<int64_t> countRow(const int32_t *row, Range kvBlocks,
+                                  int64_t numKvBlocks) {
+  int64_t count = row[0];
+  if (count < 0 || count > numKvBlocks)
+    return makeError("mask row was not written: got count ", count,
+                     ", expected 0 to ", numKvBlocks);
+  if (count == 0)
+    return int64_t(0);
+  const int32_t *begin = row + 1, *end = begin + count;
+  if (*begin < 0 || end[-1] >= numKvBlocks)
+    return makeError("kv-blocks of a mask row out of range: got ", *begin,
+                     " to ", end[-1], ", expected 0 to ", numKvBlocks - 1);
+  if (kvBlocks.begin == 0 && kvBlocks.end == numKvBlocks)
+    return count;
+  return std::lower_bound(begin, end, kvBlocks.end) -
+         std::lower_bound(begin, end, kvBlocks.begin);
+}
+
+Status RankExecutor::attend(const Instruction &instruction) {
+  auto work = workOf(instruction);
+  if (!work)
+    return work.status();
+  skipped = work->empty();
+  const LayerShape &layer = shape();
+  int64_t rowInts = layer.kvBlocks() + 1;
+  std::vector<AttendTask> tasks;
+  for (const Work &entry : *work) {
+    AttendTask task;
+    auto take = [&](SlotView &view, size_t operand, int64_t slot, int64_t rows,
+                    int64_t elements) -> Status {
+      auto found =
+          arena.view(instruction.windows[operand], slot, rows, elements);
+      if (!found)
+        return found.status();
+      view = *found;
+      return Status::success();
+    };
+    SART_RETURN_IF_ERROR(
+        take(task.q, 0, entry.qSlot, segmentRows, layer.headDim));
+    SART_RETURN_IF_ERROR(
+        take(task.k, 1, entry.kvSlot, layer.skv, layer.headDim));
+    SART_RETURN_IF_ERROR(
+        take(task.v, 2, entry.kvSlot, layer.skv, layer.headDim));
+    SART_RETURN_IF_ERROR(
+        take(task.mask, 3, entry.qSlot, qBlocks.size(), rowInts));
+    SART_RETURN_IF_ERROR(
+        take(task.o, 4, entry.qSlot, segmentRows, layer.headDim));
+    SART_RETURN_IF_ERROR(take(task.lse, 5, entry.qSlot, segmentRows, 1));
+    task.qBegin = entry.qBegin;
+    task.qEnd = entry.qEnd;
+    task.kvBlocks = {entry.kvBegin, entry.kvEnd};
+    // Row i of the segment is query (first token of the segment) + i.
+    task.diag = placement().qTokensOf(ringIndex).begin + layer.skv - layer.sq;
+    for (int64_t block = entry.qBegin; block < entry.qEnd; ++block) {
+      const auto *row = static_cast<const int32_t *>(task.mask.data) +
+                        block * task.mask.rowStride;
+      auto tiles = countRow(row, task.kvBlocks, layer.kvBlocks());
+      if (!tiles)
+        return makeError("head ", entry.head, " q-block ",
+                         qBlocks.begin + block, ": ", tiles.message());
+      eventTiles += *tiles;
+    }
+    tasks.push_back(task);
+  }
+  record().tiles += eventTiles;
+  return shared.backend->attend(shared.program, tasks);
+}
+
+Status RankExecutor::merge(const Instruction &instruction) {
+  const Ints &flat = list(instruction, 0);
+  skipped = flat.empty();
+  if (flat.size() % chunkInts != 0)
+    return makeError("length of a chunk list does not match: got ", flat.size(),
+                     ", expected a multiple of ", chunkInts);
+  const std::vector<int32_t> &windows = instruction.windows;
+  int64_t headDim = shape().headDim;
+  for (const Chunk &chunk : toChunks(flat)) {
+    if (chunk.rowBegin < 0 || chunk.rowEnd < chunk.rowBegin)
+      return makeError("rows of a merge out of range: got ", chunk.rowBegin,
+                       " to ", chunk.rowEnd);
+    SlotView views[4];
+    for (size_t i = 0; i < 4; ++i) {
+      auto view = arena.view(windows[i], chunk.slot, chunk.rowEnd,
+                             i % 2 == 0 ? headDim : 1);
+      if (!view)
+        return view.status();
+      if (view->dtype != DType::F32)
+        return makeError(
+            "dtype of window ",
+            shared.program.windows[static_cast<size_t>(windows[i])].name,
+            " does not match: got ", toString(view->dtype),
+            ", expected f32 for a merge");
+      views[i] = *view;
+    }
+    auto at = [&](const SlotView &view) {
+      return static_cast<float *>(view.data) + chunk.rowBegin * view.rowStride;
+    };
+    mergePartials(at(views[0]), views[0].rowStride, at(views[1]),
+                  views[1].rowStride, at(views[2]), views[2].rowStride,
+                  at(views[3]), views[3].rowStride,
+                  chunk.rowEnd - chunk.rowBegin, headDim);
+  }
+  return Status::success();
+}
+
+/// Rounds to nearest even, as floatToBf16, in a form that vectorises.
+static void narrowToBf16(const float *from, uint16_t *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, from + i, sizeof(bits));
+    uint32_t rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
+    uint32_t quietNan = (bits >> 16) | 0x40;
+    bool isNan = (bits & 0x7FFFFFFF) > 0x7F800000;
+    to[i] = static_cast<uint16_t>(isNan ? quietNan : rounded);
+  }
+}
+
+static void convertRow(const void *from, DType fromType, void *to, DType toType,
+                       int64_t count) {
+  if (fromType == toType) {
+    std::memcpy(to, from, static_cast<size_t>(count * byteSize(toType)));
+    return;
+  }
+  if (fromType == DType::F32 && toType == DType::BF16) {
+    narrowToBf16(static_cast<const float *>(from), static_cast<uint16_t *>(to),
+                 count);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    storeFromFloat(to, toType, i, loadAsFloat(from, fromType, i));
+}
+
+static bool isFloat(DType type) {
+  return type == DType::F32 || type == DType::BF16 || type == DType::F16;
+}
+
+Status RankExecutor::convert(const Instruction &instruction) {
+  const Ints &flat = list(instruction, 0);
+  skipped = flat.empty();
+  if (flat.size() % chunkInts != 0)
+    return makeError("length of a chunk list does not match: got ", flat.size(),
+                     ", expected a multiple of ", chunkInts);
+  const Window &source =
+      shared.program.windows[static_cast<size_t>(instruction.windows[0])];
+  const Window &target =
+      shared.program.windows[static_cast<size_t>(instruction.windows[1])];
+  if (source.dtype != target.dtype &&
+      !(isFloat(source.dtype) && isFloat(target.dtype)))
+    return makeError("dtypes of a conversion not supported: got ",
+                     toString(source.dtype), " to ", toString(target.dtype),
+                     ", expected f32, bf16 or f16");
+  for (const Chunk &chunk : toChunks(flat)) {
+    if (chunk.rowBegin < 0 || chunk.rowEnd < chunk.rowBegin)
+      return makeError("rows of a conversion out of range: got ",
+                       chunk.rowBegin, " to ", chunk.rowEnd);
+    auto from = arena.view(instruction.windows[0], chunk.slot, chunk.rowEnd,
+                           source.rowElements);
+    if (!from)
+      return from.status();
+    auto to = arena.view(instruction.windows[1], chunk.slot, chunk.rowEnd,
+                         source.rowElements);
+    if (!to)
+      return to.status();
+    for (int64_t row = chunk.rowBegin; row < chunk.rowEnd; ++row)
+      convertRow(static_cast<const char *>(from->data) +
+                     row * from->rowStride * byteSize(source.dtype),
+                 source.dtype,
+                 static_cast<char *>(to->data) +
+                     row * to->rowStride * byteSize(target.dtype),
+                 target.dtype, source.rowElements);
+  }
+  return Status::success();
+}
+
+Status RankExecutor::pool(const Instruction &instruction) {
+  const Ints &side = list(instruction, 1);
+  if (side.size() != 1 || (side[0] != 0 && side[0] != 1))
+    return makeError("side of a pool does not match: got ", side.size(),
+                     " values, expected one of {0} (queries) and {1} (keys)");
+  bool keySide = side[0] == 1;
+  auto work = workOf(instruction);
+  if (!work)
+    return work.status();
+  skipped = work->empty();
+  const LayerShape &layer = shape();
+  std::vector<PoolTask> tasks;
+  for (const Work &entry : *work) {
+    int64_t slot = keySide ? entry.kvSlot : entry.qSlot;
+    auto x = arena.view(instruction.windows[0], slot,
+                        keySide ? layer.skv : segmentRows, layer.headDim);
+    if (!x)
+      return x.status();
+    auto y =
+        arena.view(instruction.windows[1], slot,
+                   keySide ? layer.kvBlocks() : qBlocks.size(), layer.headDim);
+    if (!y)
+      return y.status();
+    if (y->dtype != DType::F32)
+      return makeError("dtype of pooled values does not match: got ",
+                       toString(y->dtype), ", expected f32");
+    tasks.push_back({*x, *y, keySide ? entry.kvBegin : entry.qBegin,
+                     keySide ? entry.kvEnd : entry.qEnd});
+  }
+  return shared.backend->pool(shared.program, keySide, tasks);
+}
+
+Status RankExecutor::release(const Instruction &instruction) {
+  const Ints &slots = list(instruction, 0);
+  skipped = slots.empty();
+  if (!shared.options.poison)
+    return Status::success();
+  for (int64_t slot : slots)
+    SART_RETURN_IF_ERROR(arena.poisonSlot(instruction.windows[0], slot));
+  return Status::success();
+}

@@ -1,0 +1,183 @@
+//===- RankExecutor.cpp - Interprets the instructions of one rank ---------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "RankExecutor.h"
+
+#include <algorithm>
+
+using namespace sart;
+
+RankExecutor::RankExecutor(ExecutorShared &shared, int64_t rank)
+    : shared(shared), rank(rank),
+      ringIndex(shared.program.placement.mesh.ringIndex(rank)),
+      qBlocks(shared.program.placement.qBlocksOf(ringIndex)),
+      segmentRows(shared.program.placement.qTokensOf(ringIndex).size()),
+      endpoint(shared.transport->endpoint(rank)),
+      arena(*shared.arenas[static_cast<size_t>(rank)]),
+      instructions(shared.program.instructionsOf(rank)) {
+  int32_t last = -1;
+  for (const Instruction &instruction : instructions)
+    last = std::max(last, instruction.token);
+  tokens.resize(static_cast<size_t>(last + 1));
+}
+
+void RankExecutor::restart() {
+  next = 0;
+  std::fill(tokens.begin(), tokens.end(), nullptr);
+  if (!shared.program.bound)
+    symbols = shared.program.statics.values[static_cast<size_t>(rank)];
+  record().reset(placement(), rank);
+}
+
+/// What a trace calls an instruction: its opcode, and the windows that data
+/// leave and enter.
+static std::string eventName(const Program &program,
+                             const Instruction &instruction) {
+  std::string name(toString(instruction.opcode));
+  switch (instruction.opcode) {
+  case Opcode::AllToAll:
+  case Opcode::AllGather:
+  case Opcode::Pack:
+  case Opcode::Send:
+  case Opcode::Recv:
+  case Opcode::Put:
+  case Opcode::Convert:
+  case Opcode::Pool:
+  case Opcode::Release:
+    for (size_t i = 0; i < instruction.windows.size(); ++i)
+      name += concat(
+          i == 0 ? " " : " -> ",
+          program.windows[static_cast<size_t>(instruction.windows[i])].name);
+    break;
+  default:
+    break;
+  }
+  return name;
+}
+
+RankOutcome RankExecutor::runUntil(size_t end) {
+  for (; next < std::min(end, instructions.size()); ++next) {
+    const Instruction &instruction = instructions[next];
+    int64_t begin = shared.trace ? nanosecondsSince(shared.start) : 0;
+    skipped = false;
+    eventBytes = eventTiles = 0;
+    Status status = execute(instruction);
+    if (!status.ok()) {
+      bool followsAbort = status.message().rfind(abortedPrefix, 0) == 0;
+      Status located = makeError(
+          "rank ", rank, " phase ", instruction.phase, " instruction ", next,
+          " (", toString(instruction.opcode), "): ", status.message());
+      endpoint.abort(located.message());
+      (void)drain(/*ignore=*/true);
+      return {located, followsAbort};
+    }
+    if (shared.trace && !skipped) {
+      TraceEvent event;
+      event.name = eventName(shared.program, instruction);
+      event.rank = rank;
+      event.phase = instruction.phase;
+      event.instruction = static_cast<int64_t>(next);
+      event.beginNs = begin;
+      event.endNs = nanosecondsSince(shared.start);
+      event.bytes = eventBytes;
+      event.tiles = eventTiles;
+      record().events.push_back(std::move(event));
+    }
+  }
+  if (next < instructions.size())
+    return {};
+  Status status = drain(/*ignore=*/false);
+  if (status.ok())
+    return {};
+  bool followsAbort = status.message().rfind(abortedPrefix, 0) == 0;
+  Status located =
+      makeError("rank ", rank, " end of program: ", status.message());
+  endpoint.abort(located.message());
+  (void)drain(/*ignore=*/true);
+  return {located, followsAbort};
+}
+
+Status RankExecutor::drain(bool ignore) {
+  for (std::shared_ptr<TransferHandle> &handle : tokens) {
+    if (!handle)
+      continue;
+    Status status = endpoint.wait(*handle);
+    handle = nullptr;
+    if (!ignore)
+      SART_RETURN_IF_ERROR(status);
+  }
+  return Status::success();
+}
+
+Status RankExecutor::execute(const Instruction &instruction) {
+  switch (instruction.opcode) {
+  case Opcode::AllToAll:
+    return allToAll(instruction);
+  case Opcode::AllGather:
+    return allGather(instruction);
+  case Opcode::Pool:
+    return pool(instruction);
+  case Opcode::Route:
+    return route(instruction);
+  case Opcode::Plan:
+    return plan(instruction);
+  case Opcode::LoadMask:
+    return loadMask(instruction);
+  case Opcode::Pack:
+    return copyLocal(instruction);
+  case Opcode::Send:
+    return sendOrRecv(instruction, /*isSend=*/true);
+  case Opcode::Recv:
+    return sendOrRecv(instruction, /*isSend=*/false);
+  case Opcode::Put:
+    return put(instruction);
+  case Opcode::Signal:
+    return signalOrWait(instruction, /*isSignal=*/true);
+  case Opcode::Wait:
+    return waitTokens(instruction);
+  case Opcode::WaitSignal:
+    return signalOrWait(instruction, /*isSignal=*/false);
+  case Opcode::Attend:
+    return attend(instruction);
+  case Opcode::Merge:
+    return merge(instruction);
+  case Opcode::Release:
+    return release(instruction);
+  case Opcode::Augment:
+    return augment(instruction);
+  case Opcode::Convert:
+    return convert(instruction);
+  }
+  return makeError("opcode not known: got ",
+                   static_cast<int>(instruction.opcode), ", expected 0 to ",
+                   numOpcodes - 1);
+}
+
+Expected<std::vector<Work>>
+RankExecutor::workOf(const Instruction &instruction) const {
+  const Ints &flat = list(instruction, 0);
+  if (flat.size() % workInts != 0)
+    return makeError("length of a work list does not match: got ", flat.size(),
+                     ", expected a multiple of ", workInts);
+  std::vector<Work> work = toWork(flat);
+  for (const Work &entry : work) {
+    if (entry.head < 0 || entry.head >= shape().heads)
+      return makeError("head of a work entry out of range: got ", entry.head,
+                       ", expected 0 to ", shape().heads - 1);
+    if (entry.qBegin < 0 || entry.qEnd < entry.qBegin ||
+        entry.qEnd > qBlocks.size())
+      return makeError("q-blocks of a work entry out of range: got ",
+                       entry.qBegin, " to ", entry.qEnd,
+                       ", expected within 0 to ", qBlocks.size());
+    if (entry.kvBegin < 0 || entry.kvEnd < entry.kvBegin ||
+        entry.kvEnd > shape().kvBlocks())
+      return makeError("kv-blocks of a work entry out of range: got ",
+                       entry.kvBegin, " to ", entry.kvEnd,
+                       ", expected within 0 to ", shape().kvBlocks());
+  }
+  return work;
+}

@@ -1,0 +1,103 @@
+//===- RankExecutor.h - Interprets the instructions of one rank ---*- C++
+//-*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_RUNTIME_CORE_RANKEXECUTOR_H
+#define SPARSEATTN_RUNTIME_CORE_RANKEXECUTOR_H
+
+#include "ExecutorState.h"
+
+namespace sart {
+
+/// How a rank's part of a run ended.
+struct RankOutcome {
+  Status status;
+  bool followsAbort = false; ///< another rank failed first
+};
+
+/// The instruction interpreter of one rank. Used by one thread at a time.
+class RankExecutor {
+public:
+  RankExecutor(ExecutorShared &shared, int64_t rank);
+
+  /// Back to the first instruction.
+  void restart();
+  /// Runs instructions up to index `end`. On an error it aborts the transport
+  /// and leaves no transfer of this rank in flight.
+  RankOutcome runUntil(size_t end);
+
+private:
+  using Ints = std::vector<int64_t>;
+
+  Status execute(const Instruction &instruction);
+  /// Ends transfers nobody waited for. Their errors count unless `ignore`.
+  Status drain(bool ignore);
+
+  // RankTransfer.cpp
+  Status allToAll(const Instruction &instruction);
+  Status allGather(const Instruction &instruction);
+  Status exchange(const Instruction &instruction,
+                  const std::vector<SegmentList> &from,
+                  const std::vector<SegmentList> &to);
+  Status sendOrRecv(const Instruction &instruction, bool isSend);
+  Status put(const Instruction &instruction);
+  Status signalOrWait(const Instruction &instruction, bool isSignal);
+  Status waitTokens(const Instruction &instruction);
+  Status copyLocal(const Instruction &instruction);
+  Expected<std::optional<int64_t>> peerOf(const Instruction &instruction) const;
+  void countSent(int32_t window, int64_t peer, int64_t bytes, bool collective);
+
+  // RankCompute.cpp
+  Status attend(const Instruction &instruction);
+  Status merge(const Instruction &instruction);
+  Status convert(const Instruction &instruction);
+  Status pool(const Instruction &instruction);
+  Status release(const Instruction &instruction);
+
+  // RankRouting.cpp
+  Status route(const Instruction &instruction);
+  Status augment(const Instruction &instruction);
+  Status loadMask(const Instruction &instruction);
+  Status plan(const Instruction &instruction);
+  Status writeSummary(int32_t window, const Work &work, const SlotView &mask,
+                      bool first);
+
+  const Ints &values(const Operand &operand) const {
+    return operand.isSymbol() ? symbols[static_cast<size_t>(operand.symbol)]
+                              : operand.values;
+  }
+  const Ints &list(const Instruction &instruction, size_t index) const {
+    return values(instruction.lists[index]);
+  }
+  /// Work entries whose q-block and kv-block ranges fit this rank.
+  Expected<std::vector<Work>> workOf(const Instruction &instruction) const;
+
+  const Placement &placement() const { return shared.program.placement; }
+  const LayerShape &shape() const { return shared.program.placement.shape; }
+  RankRecord &record() { return shared.records[static_cast<size_t>(rank)]; }
+
+  ExecutorShared &shared;
+  const int64_t rank;
+  const int64_t ringIndex;
+  const Range qBlocks;       ///< of this rank's segment, global numbers
+  const int64_t segmentRows; ///< query tokens of the segment
+  Endpoint &endpoint;
+  WindowArena &arena;
+  const std::vector<Instruction> &instructions;
+
+  size_t next = 0;
+  std::vector<Ints> symbols;
+  std::vector<std::shared_ptr<TransferHandle>> tokens;
+
+  // Of the instruction that runs.
+  bool skipped = false;
+  int64_t eventBytes = 0, eventTiles = 0;
+};
+
+} // namespace sart
+
+#endif // SPARSEATTN_RUNTIME_CORE_RANKEXECUTOR_H

@@ -1,0 +1,52 @@
+//===- RankTeam.cpp - One persistent thread per rank ----------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "RankTeam.h"
+
+using namespace sart;
+
+RankTeam::RankTeam(int64_t ranks) {
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([this, rank] { work(rank); });
+}
+
+RankTeam::~RankTeam() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    stopping = true;
+  }
+  wake.notify_all();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void RankTeam::run(const std::function<void(int64_t)> &newTask) {
+  std::unique_lock<std::mutex> lock(mutex);
+  task = &newTask;
+  running = static_cast<int64_t>(threads.size());
+  ++round;
+  wake.notify_all();
+  finished.wait(lock, [&] { return running == 0; });
+  task = nullptr;
+}
+
+void RankTeam::work(int64_t rank) {
+  uint64_t seen = 0;
+  std::unique_lock<std::mutex> lock(mutex);
+  while (true) {
+    wake.wait(lock, [&] { return stopping || round != seen; });
+    if (stopping)
+      return;
+    seen = round;
+    const std::function<void(int64_t)> &current = *task;
+    lock.unlock();
+    current(rank);
+    lock.lock();
+    if (--running == 0)
+      finished.notify_all();
+  }
+}

@@ -1,0 +1,121 @@
+//===- ThreadPool.cpp - Worker threads of the process ---------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "sparseattn-rt/Backend.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+using namespace sart;
+
+namespace {
+
+/// One call of parallelFor. Lives on the caller's stack; the caller leaves
+/// only when no worker is inside.
+struct Job {
+  Job(const std::function<void(int64_t, int64_t)> &body, int64_t count)
+      : body(body), count(count) {}
+
+  const std::function<void(int64_t, int64_t)> &body;
+  const int64_t count;
+  std::atomic<int64_t> next{0};
+  int64_t inside = 0; ///< workers, under the pool's mutex
+  std::condition_variable left;
+
+  void run(int64_t worker) {
+    for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
+         i = next.fetch_add(1, std::memory_order_relaxed))
+      body(i, worker);
+  }
+  bool exhausted() const {
+    return next.load(std::memory_order_relaxed) >= count;
+  }
+};
+
+} // namespace
+
+struct ThreadPool::State {
+  int64_t total = 1;
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<Job *> jobs;
+  bool stopping = false;
+  std::vector<std::thread> workers;
+
+  void work(int64_t index);
+};
+
+void ThreadPool::State::work(int64_t index) {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (true) {
+    wake.wait(lock, [&] { return stopping || !jobs.empty(); });
+    if (jobs.empty())
+      return;
+    Job *job = jobs.front();
+    if (job->exhausted()) {
+      // Its caller waits for the workers inside; nobody else needs to look.
+      jobs.pop_front();
+      continue;
+    }
+    // The next worker helps another caller first.
+    jobs.pop_front();
+    jobs.push_back(job);
+    ++job->inside;
+    lock.unlock();
+    job->run(index);
+    lock.lock();
+    if (--job->inside == 0)
+      job->left.notify_one();
+  }
+}
+
+ThreadPool::ThreadPool(int64_t threads) : state(std::make_unique<State>()) {
+  if (threads <= 0)
+    threads = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  state->total = threads;
+  for (int64_t index = 1; index < threads; ++index)
+    state->workers.emplace_back(
+        [shared = state.get(), index] { shared->work(index); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->stopping = true;
+  }
+  state->wake.notify_all();
+  for (std::thread &worker : state->workers)
+    worker.join();
+}
+
+int64_t ThreadPool::threads() const { return state->total; }
+
+void ThreadPool::parallelFor(
+    int64_t count, const std::function<void(int64_t, int64_t)> &body) {
+  if (count <= 0)
+    return;
+  if (count == 1 || state->workers.empty()) {
+    for (int64_t i = 0; i < count; ++i)
+      body(i, 0);
+    return;
+  }
+  Job job(body, count);
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->jobs.push_back(&job);
+  }
+  state->wake.notify_all();
+  job.run(0);
+  std::unique_lock<std::mutex> lock(state->mutex);
+  auto &jobs = state->jobs;
+  jobs.erase(std::remove(jobs.begin(), jobs.end(), &job), jobs.end());
+  job.left.wait(lock, [&] { return job.inside == 0; });
+}

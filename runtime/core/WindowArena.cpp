@@ -1,0 +1,248 @@
+//===- WindowArena.cpp - Memory of one rank's windows ---------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "WindowArena.h"
+
+#include <cstring>
+#include <new>
+
+using namespace sart;
+
+/// Kernels load whole cache lines from the start of a slot.
+static constexpr int64_t slotAlignment = 64;
+/// NaN in every floating-point format, -1 in every integer one.
+static constexpr int poisonByte = 0xFF;
+
+ExternalTensor sart::externalTensorOf(std::string_view windowName) {
+  if (windowName == "q_shard")
+    return ExternalTensor::Q;
+  if (windowName == "k_shard")
+    return ExternalTensor::K;
+  if (windowName == "v_shard")
+    return ExternalTensor::V;
+  if (windowName == "o_shard")
+    return ExternalTensor::O;
+  if (windowName == "lse_shard")
+    return ExternalTensor::Lse;
+  return ExternalTensor::None;
+}
+
+void WindowArena::Free::operator()(char *memory) const {
+  ::operator delete(memory, std::align_val_t(slotAlignment));
+}
+
+Expected<std::unique_ptr<WindowArena>>
+WindowArena::create(const Program &program, int64_t rank) {
+  std::unique_ptr<WindowArena> arena(new WindowArena(program));
+  for (const Window &window : program.windows) {
+    Storage storage;
+    int64_t slotBytes = 0, bytes = 0;
+    if (window.slots < 0 || window.rows < 0 || window.rowElements < 0 ||
+        __builtin_mul_overflow(window.rows, window.rowBytes(), &slotBytes) ||
+        __builtin_add_overflow(slotBytes, slotAlignment - 1, &slotBytes) ||
+        __builtin_mul_overflow(window.slots, slotBytes, &bytes))
+      return makeError("size of window ", window.name, " out of range: got ",
+                       window.slots, " slots of ", window.rows, " rows of ",
+                       window.rowElements, " elements");
+    if (window.role != Window::Role::Internal) {
+      if (externalTensorOf(window.name) == ExternalTensor::None)
+        return makeError("external window has no tensor: got ", window.name,
+                         ", expected q_shard, k_shard, v_shard, o_shard or "
+                         "lse_shard");
+      arena->storage.push_back(storage);
+      continue;
+    }
+    storage.slotBytes = slotBytes / slotAlignment * slotAlignment;
+    storage.rowBytes = window.rowBytes();
+    storage.rows = window.rows;
+    storage.present = true;
+    bytes = window.slots * storage.slotBytes;
+    // One more line, so that an empty window has an address as well.
+    auto *memory = static_cast<char *>(
+        ::operator new(static_cast<size_t>(bytes + slotAlignment),
+                       std::align_val_t(slotAlignment), std::nothrow));
+    if (!memory)
+      return makeError("memory of window ", window.name, " on rank ", rank,
+                       " not available: got no ", bytes, " bytes");
+    // Rows nobody writes still travel inside whole mask rows.
+    std::memset(memory, 0, static_cast<size_t>(bytes + slotAlignment));
+    arena->owned.emplace_back(memory);
+    storage.data = memory;
+    arena->storage.push_back(storage);
+  }
+  return arena;
+}
+
+static const char *nameOf(ExternalTensor which) {
+  static constexpr const char *names[] = {"q", "k", "v", "o", "lse", "none"};
+  return names[static_cast<int>(which)];
+}
+
+Status WindowArena::bind(ExternalTensor which, const Tensor &tensor,
+                         int64_t rows) {
+  for (size_t i = 0; i < storage.size(); ++i) {
+    const Window &window = program.windows[i];
+    if (window.role == Window::Role::Internal ||
+        externalTensorOf(window.name) != which)
+      continue;
+    const char *name = nameOf(which);
+    const auto &sizes = tensor.sizes;
+    const auto &strides = tensor.strides;
+    if (tensor.dtype != window.dtype)
+      return makeError("dtype of tensor ", name, " does not match: got ",
+                       toString(tensor.dtype), ", expected ",
+                       toString(window.dtype));
+    if (sizes[0] != window.slots || sizes[1] != rows ||
+        sizes[2] != window.rowElements)
+      return makeError("shape of tensor ", name, " does not match: got ",
+                       sizes[0], "x", sizes[1], "x", sizes[2], ", expected ",
+                       window.slots, "x", rows, "x", window.rowElements);
+    if (rows > window.rows)
+      return makeError("rows of window ", window.name, " do not suffice: got ",
+                       window.rows, ", expected at least ", rows);
+    bool empty = sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0;
+    if (!empty && !tensor.data)
+      return makeError("data of tensor ", name,
+                       " missing: got a null pointer, expected ", sizes[0], "x",
+                       sizes[1], "x", sizes[2], " elements");
+    if (!empty && sizes[2] > 1 && strides[2] != 1)
+      return makeError("innermost stride of tensor ", name,
+                       " not supported: got ", strides[2], ", expected 1");
+    bool output = which == ExternalTensor::O || which == ExternalTensor::Lse;
+    if (!empty && output &&
+        ((sizes[1] > 1 && std::abs(strides[1]) < sizes[2]) ||
+         (sizes[0] > 1 && std::abs(strides[0]) < sizes[2])))
+      return makeError("rows of output tensor ", name, " overlap: got strides ",
+                       strides[0], ", ", strides[1], ", expected at least ",
+                       sizes[2]);
+    Storage &target = storage[i];
+    target.data = static_cast<char *>(tensor.data);
+    target.rows = rows;
+    target.slotBytes = strides[0] * byteSize(tensor.dtype);
+    target.rowBytes = strides[1] * byteSize(tensor.dtype);
+    target.present = true;
+  }
+  return Status::success();
+}
+
+void WindowArena::unbind() {
+  for (size_t i = 0; i < storage.size(); ++i)
+    if (program.windows[i].role != Window::Role::Internal)
+      storage[i] = Storage();
+}
+
+Status WindowArena::checkSlot(int32_t window, int64_t slot) const {
+  const Window &shape = declared(window);
+  if (!storage[static_cast<size_t>(window)].present)
+    return makeError("window ", shape.name,
+                     " has no tensor in this part of the run");
+  if (slot < 0 || slot >= shape.slots)
+    return makeError("slot of window ", shape.name, " out of range: got ", slot,
+                     ", expected 0 to ", shape.slots - 1);
+  return Status::success();
+}
+
+static void append(SegmentList &list, char *data, int64_t bytes) {
+  if (bytes == 0)
+    return;
+  if (!list.empty() &&
+      static_cast<char *>(list.back().data) + list.back().bytes == data)
+    list.back().bytes += bytes;
+  else
+    list.push_back({data, bytes});
+}
+
+Expected<SegmentList> WindowArena::segments(int32_t window,
+                                            const int64_t *chunks,
+                                            int64_t count) const {
+  const Window &shape = declared(window);
+  const Storage &memory = storage[static_cast<size_t>(window)];
+  int64_t bytes = shape.rowBytes();
+  SegmentList list;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t slot = chunks[i * chunkInts], begin = chunks[i * chunkInts + 1],
+            end = chunks[i * chunkInts + 2];
+    SART_RETURN_IF_ERROR(checkSlot(window, slot));
+    if (begin < 0 || end < begin || end > memory.rows)
+      return makeError("rows of window ", shape.name, " out of range: got ",
+                       begin, " to ", end, ", expected within 0 to ",
+                       memory.rows);
+    char *base = memory.data + slot * memory.slotBytes;
+    if (memory.rowBytes == bytes) {
+      append(list, base + begin * bytes, (end - begin) * bytes);
+      continue;
+    }
+    for (int64_t row = begin; row < end; ++row)
+      append(list, base + row * memory.rowBytes, bytes);
+  }
+  return list;
+}
+
+Expected<SegmentList>
+WindowArena::segments(int32_t window,
+                      const std::vector<int64_t> &chunks) const {
+  auto ints = static_cast<int64_t>(chunks.size());
+  if (ints % chunkInts != 0)
+    return makeError("length of a chunk list does not match: got ", ints,
+                     ", expected a multiple of ", chunkInts);
+  return segments(window, chunks.data(), ints / chunkInts);
+}
+
+Expected<SlotView> WindowArena::view(int32_t window, int64_t slot, int64_t rows,
+                                     int64_t rowElements) const {
+  SART_RETURN_IF_ERROR(checkSlot(window, slot));
+  const Window &shape = declared(window);
+  const Storage &memory = storage[static_cast<size_t>(window)];
+  if (shape.rowElements != rowElements)
+    return makeError("row elements of window ", shape.name,
+                     " do not match: got ", shape.rowElements, ", expected ",
+                     rowElements);
+  if (memory.rows < rows)
+    return makeError("rows of window ", shape.name, " do not suffice: got ",
+                     memory.rows, ", expected at least ", rows);
+  SlotView view;
+  view.data = memory.data + slot * memory.slotBytes;
+  view.dtype = shape.dtype;
+  view.rows = rows;
+  view.rowStride = memory.rowBytes / byteSize(shape.dtype);
+  view.rowElements = rowElements;
+  return view;
+}
+
+int64_t WindowArena::slotStride(int32_t window) const {
+  return storage[static_cast<size_t>(window)].slotBytes /
+         byteSize(declared(window).dtype);
+}
+
+void WindowArena::poison(int32_t window) {
+  const Window &shape = declared(window);
+  const Storage &memory = storage[static_cast<size_t>(window)];
+  if (!memory.present)
+    return;
+  for (int64_t slot = 0; slot < shape.slots; ++slot)
+    for (int64_t row = 0; row < memory.rows; ++row)
+      std::memset(memory.data + slot * memory.slotBytes + row * memory.rowBytes,
+                  poisonByte, static_cast<size_t>(shape.rowBytes()));
+}
+
+Status WindowArena::poisonSlot(int32_t window, int64_t slot) {
+  SART_RETURN_IF_ERROR(checkSlot(window, slot));
+  const Storage &memory = storage[static_cast<size_t>(window)];
+  for (int64_t row = 0; row < memory.rows; ++row)
+    std::memset(memory.data + slot * memory.slotBytes + row * memory.rowBytes,
+                poisonByte, static_cast<size_t>(declared(window).rowBytes()));
+  return Status::success();
+}
+
+void WindowArena::poisonAll(bool internal, bool outputs) {
+  for (size_t i = 0; i < storage.size(); ++i) {
+    Window::Role role = program.windows[i].role;
+    if ((role == Window::Role::Internal && internal) ||
+        (role == Window::Role::Output && outputs))
+      poison(static_cast<int32_t>(i));
+  }
+}

@@ -1,0 +1,76 @@
+//===- WindowArena.h - Memory of one rank's windows ---------------*- C++
+//-*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_RUNTIME_CORE_WINDOWARENA_H
+#define SPARSEATTN_RUNTIME_CORE_WINDOWARENA_H
+
+#include "sparseattn-rt/Executor.h"
+
+namespace sart {
+
+/// The caller's tensors, by the name of the window that aliases them.
+enum class ExternalTensor : uint8_t { Q, K, V, O, Lse, None };
+ExternalTensor externalTensorOf(std::string_view windowName);
+
+/// Memory behind the windows of one rank. Internal windows are allocated once,
+/// each slot on a 64-byte border; input and output windows alias the caller's
+/// tensors, strides included.
+class WindowArena {
+public:
+  static Expected<std::unique_ptr<WindowArena>> create(const Program &program,
+                                                       int64_t rank);
+
+  /// Lets the external window of `which` alias `tensor`, which must have
+  /// `rows` rows and the window's slots, row elements and dtype.
+  Status bind(ExternalTensor which, const Tensor &tensor, int64_t rows);
+  /// Forgets the caller's tensors.
+  void unbind();
+
+  /// Memory of `count` chunks in the flat list form of Chunk.
+  Expected<SegmentList> segments(int32_t window, const int64_t *chunks,
+                                 int64_t count) const;
+  Expected<SegmentList> segments(int32_t window,
+                                 const std::vector<int64_t> &chunks) const;
+  /// The first `rows` rows of a slot; refuses a window of other row elements
+  /// or too few rows.
+  Expected<SlotView> view(int32_t window, int64_t slot, int64_t rows,
+                          int64_t rowElements) const;
+  /// Elements from the first row of a slot to that of the next.
+  int64_t slotStride(int32_t window) const;
+  /// Fills every row, or a slot's rows, with NaN (integers: -1).
+  void poison(int32_t window);
+  Status poisonSlot(int32_t window, int64_t slot);
+  /// Every internal and every bound output window.
+  void poisonAll(bool internal, bool outputs);
+
+private:
+  struct Storage {
+    char *data = nullptr;
+    int64_t rows = 0;
+    int64_t slotBytes = 0; ///< from slot to slot
+    int64_t rowBytes = 0;  ///< from row to row
+    bool present = false;
+  };
+  struct Free {
+    void operator()(char *memory) const;
+  };
+
+  explicit WindowArena(const Program &program) : program(program) {}
+  Status checkSlot(int32_t window, int64_t slot) const;
+  const Window &declared(int32_t window) const {
+    return program.windows[static_cast<size_t>(window)];
+  }
+
+  const Program &program;
+  std::vector<Storage> storage;
+  std::vector<std::unique_ptr<char, Free>> owned;
+};
+
+} // namespace sart
+
+#endif // SPARSEATTN_RUNTIME_CORE_WINDOWARENA_H
