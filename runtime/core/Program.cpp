@@ -1,0 +1,54 @@
+//===- Program.cpp - Names, lists and lookups of programs -----------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "sparseattn-rt/Program.h"
+
+#include "OpcodeInfo.h"
+
+using namespace sart;
+
+std::string_view sart::toString(Opcode opcode) { return infoOf(opcode).name; }
+
+void sart::appendChunk(std::vector<int64_t> &list, const Chunk &chunk) {
+  list.insert(list.end(), {chunk.slot, chunk.rowBegin, chunk.rowEnd});
+}
+
+std::vector<Chunk> sart::toChunks(const std::vector<int64_t> &list) {
+  std::vector<Chunk> chunks;
+  chunks.reserve(list.size() / chunkInts);
+  for (Chunk chunk : ChunkList(list))
+    chunks.push_back(chunk);
+  return chunks;
+}
+
+void sart::appendWork(std::vector<int64_t> &list, const Work &work) {
+  list.insert(list.end(), {work.head, work.qSlot, work.kvSlot, work.qBegin,
+                           work.qEnd, work.kvBegin, work.kvEnd, work.budget});
+}
+
+std::vector<Work> sart::toWork(const std::vector<int64_t> &list) {
+  std::vector<Work> entries;
+  entries.reserve(list.size() / workInts);
+  for (Work work : WorkList(list))
+    entries.push_back(work);
+  return entries;
+}
+
+int32_t Program::findWindow(std::string_view windowName) const {
+  for (size_t i = 0; i < windows.size(); ++i)
+    if (windows[i].name == windowName)
+      return static_cast<int32_t>(i);
+  return -1;
+}
+
+int32_t Program::findSymbol(std::string_view symbolName) const {
+  for (size_t i = 0; i < symbols.size(); ++i)
+    if (symbols[i].name == symbolName)
+      return static_cast<int32_t>(i);
+  return -1;
+}

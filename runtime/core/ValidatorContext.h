@@ -1,0 +1,108 @@
+//===- ValidatorContext.h - What the rules of the validator share  -*- C++
+//-*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_RT_CORE_VALIDATORCONTEXT_H
+#define SPARSEATTN_RT_CORE_VALIDATORCONTEXT_H
+
+#include "OpcodeInfo.h"
+#include "sparseattn-rt/Validator.h"
+
+namespace sart {
+
+struct Schedule;
+
+/// Limits that keep what a program can make the validator and the executor
+/// allocate within what its own size justifies.
+constexpr int64_t maxWindowSlots = int64_t(1) << 22;
+constexpr int64_t maxWindowBytes = int64_t(1) << 46;
+constexpr int32_t maxTokens = 1 << 16;
+
+/// What the placement says about one rank.
+struct RankGeometry {
+  Range qBlocks, kvBlocks; ///< of the ring segment
+  Range qTokens, kvTokens; ///< of the ring segment
+  Range qShard, kvShard;   ///< at the layer's entry and exit
+};
+
+/// The program, its violations so far, and derived numbers.
+class ValidatorContext {
+public:
+  ValidatorContext(const Program &program, const ValidatorOptions &options)
+      : program(program), options(options) {}
+
+  const Program &program;
+  const ValidatorOptions &options;
+  std::vector<RankGeometry> geometry; ///< filled by checkHeader
+  std::vector<Violation> violations;
+
+  bool clean() const { return violations.empty(); }
+  bool full() const { return violations.size() >= options.maxViolations; }
+
+  const LayerShape &shape() const { return program.placement.shape; }
+  const Mesh &mesh() const { return program.placement.mesh; }
+  int64_t numRanks() const {
+    return static_cast<int64_t>(program.ranks.size());
+  }
+  const std::vector<Instruction> &list(int64_t rank) const {
+    return program.ranks[static_cast<size_t>(rank)];
+  }
+  const Window &window(int32_t index) const {
+    return program.windows[static_cast<size_t>(index)];
+  }
+
+  /// A violation of the whole program.
+  template <typename... Parts>
+  void addGlobal(const char *rule, const Parts &...parts) {
+    push(rule, -1, -1, -1, concat(parts...));
+  }
+  /// A violation at instruction `index` of `rank` (-1: the template).
+  template <typename... Parts>
+  void add(const char *rule, int64_t rank, size_t index,
+           const Parts &...parts) {
+    const Instruction &instruction =
+        program.ranks[rank < 0 ? 0 : static_cast<size_t>(rank)][index];
+    push(rule, rank, instruction.phase, static_cast<int64_t>(index),
+         concat(toString(instruction.opcode), " ", parts...));
+  }
+  void push(const char *rule, int64_t rank, int64_t phase, int64_t instruction,
+            std::string message) {
+    if (!full())
+      violations.push_back(
+          {rule, std::move(message), rank, phase, instruction});
+  }
+};
+
+/// Placement, windows and the number of lists ("header"). Fills `geometry`.
+void checkHeader(ValidatorContext &context);
+/// Operands of instruction `index` that do not depend on list values
+/// ("structure"); `rank` -1: the template. False: something is wrong.
+bool checkOperands(ValidatorContext &context, int64_t rank, size_t index);
+/// Phases ascend ("phase"), tokens are defined before they are awaited, and
+/// awaited once ("token").
+void checkOrder(ValidatorContext &context, int64_t rank);
+/// List values of all ranks: immediate, whole, inside windows ("range").
+void checkRanges(ValidatorContext &context);
+
+/// Pairs sends with receives, signals with their waits, and the members of
+/// collectives ("matching", "collective", "signal", "phase").
+void matchSchedule(ValidatorContext &context, Schedule &schedule);
+
+/// Executes all ranks once, symbolically ("progress", "lifetime", "content",
+/// "signal"), then compares outputs, demand and coverage ("output", "demand",
+/// "coverage"). `prefix`: the part of a template before its plan, which need
+/// not write outputs.
+void executeSymbolically(ValidatorContext &context, const Schedule &schedule,
+                         bool prefix);
+
+/// `q[2] rows 0..128`.
+std::string rowsText(const Window &window, int64_t slot, Range rows);
+std::string rangeText(Range range);
+
+} // namespace sart
+
+#endif // SPARSEATTN_RT_CORE_VALIDATORCONTEXT_H
