@@ -1,0 +1,62 @@
+//===- Dialect.cpp - The sparseattn dialect ---------------------*- C++ -*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::sparseattn;
+
+#include "sparseattn/Dialect/SparseAttn/IR/SparseAttnDialect.cpp.inc"
+
+namespace {
+/// Masks, orders and plans are long; they are printed once, under a name.
+struct AliasInterface : OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const override {
+    StringRef name =
+        llvm::TypeSwitch<Attribute, StringRef>(attr)
+            .Case<OrderAttr>([](auto) { return "order"; })
+            .Case<PlacementAttr>([](auto) { return "placement"; })
+            .Case<CostModelAttr>([](auto) { return "cost"; })
+            .Case<PlanAttr>([](auto) { return "plan"; })
+            .Default([](Attribute) { return ""; });
+    os << name;
+    return name.empty() ? AliasResult::NoAlias
+                        : AliasResult::OverridableAlias;
+  }
+
+  AliasResult getAlias(Type type, raw_ostream &os) const override {
+    if (!isa<MaskType>(type))
+      return AliasResult::NoAlias;
+    os << "mask";
+    return AliasResult::OverridableAlias;
+  }
+};
+} // namespace
+
+void SparseAttnDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "sparseattn/Dialect/SparseAttn/IR/SparseAttnOps.cpp.inc"
+      >();
+  addInterfaces<AliasInterface>();
+}
+
+Operation *SparseAttnDialect::materializeConstant(OpBuilder &builder,
+                                                  Attribute value, Type type,
+                                                  Location loc) {
+  auto bits = dyn_cast<DenseIntElementsAttr>(value);
+  auto mask = dyn_cast<MaskType>(type);
+  if (!bits || !mask)
+    return nullptr;
+  return ExplicitMaskOp::create(builder, loc, mask, bits);
+}

@@ -1,0 +1,71 @@
+//===- Types.cpp - Masks and plans as values --------------------*- C++ -*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::sparseattn;
+
+#define GET_TYPEDEF_CLASSES
+#include "sparseattn/Dialect/SparseAttn/IR/SparseAttnTypes.cpp.inc"
+
+void SparseAttnDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "sparseattn/Dialect/SparseAttn/IR/SparseAttnTypes.cpp.inc"
+      >();
+}
+
+namespace {
+constexpr int64_t tooMany = int64_t(1) << 40;
+} // namespace
+
+LogicalResult MaskType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t heads, int64_t qBlocks, int64_t kvBlocks,
+                               int64_t blockQ, int64_t blockK, int64_t sq,
+                               int64_t skv, OrderAttr order, bool) {
+  if (heads < 1)
+    return emitError() << "heads of a mask: got " << heads
+                       << ", expected at least 1";
+  if (blockQ < 1 || blockK < 1)
+    return emitError() << "block of a mask: got " << blockQ << "x" << blockK
+                       << ", expected at least 1x1";
+  if (sq < 0 || skv < 0 || sq >= tooMany || skv >= tooMany)
+    return emitError() << "tokens of a mask: got " << sq << "x" << skv
+                       << ", expected from 0 to " << tooMany - 1;
+  if (qBlocks != ceilBlocks(sq, blockQ))
+    return emitError() << "q-block count of a mask must equal ceil(" << sq
+                       << " / " << blockQ << "): got " << qBlocks
+                       << ", expected " << ceilBlocks(sq, blockQ);
+  if (kvBlocks != ceilBlocks(skv, blockK))
+    return emitError() << "kv-block count of a mask must equal ceil(" << skv
+                       << " / " << blockK << "): got " << kvBlocks
+                       << ", expected " << ceilBlocks(skv, blockK);
+  // Each factor is below 2^40; the quotients keep the products from wrapping.
+  if (heads >= tooMany || (qBlocks && heads >= tooMany / qBlocks) ||
+      (qBlocks && kvBlocks && heads * qBlocks >= tooMany / kvBlocks))
+    return emitError() << "tiles of a mask: got " << heads << "x" << qBlocks
+                       << "x" << kvBlocks << ", expected fewer than "
+                       << tooMany;
+  if (order && (order.getTokens() != sq || order.getTokens() != skv))
+    return emitError() << "tokens of a mask must equal those of its order: got "
+                       << sq << "x" << skv << ", expected "
+                       << order.getTokens() << "x" << order.getTokens();
+  return success();
+}
+
+bool MaskType::isVisible(int64_t qBlock, int64_t kvBlock) const {
+  if (!getCausal())
+    return true;
+  int64_t lastQuery = std::min((qBlock + 1) * getBlockQ(), getSq()) - 1;
+  int64_t firstKey = kvBlock * getBlockK();
+  return firstKey <= lastQuery + getSkv() - getSq();
+}
