@@ -97,24 +97,26 @@ static LogicalResult checkBetween(EmitError emitError, const Twine &what,
 
 LogicalResult MeshAttr::verify(EmitError emitError, int64_t ulysses,
                                int64_t ring) {
-  if (failed(checkBetween(emitError, "ulysses", ulysses, 1, maxRanks)) || // C1
-      failed(checkBetween(emitError, "ring", ring, 1, maxRanks)))
+  if (failed(checkBetween(emitError, "ulysses", ulysses, 1,
+                          sart::maxRanks)) || // C1
+      failed(checkBetween(emitError, "ring", ring, 1, sart::maxRanks)))
     return failure();
   return checkBetween(emitError, "number of ranks", ulysses * ring, 1,
-                      maxRanks);
+                      sart::maxRanks);
 }
 
 LogicalResult ShapeAttr::verify(EmitError emitError, int64_t heads,
                                 int64_t kvHeads, int64_t sq, int64_t skv,
                                 int64_t headDim, int64_t blockQ, int64_t blockK,
                                 Type dtype, bool) {
-  std::pair<StringRef, int64_t> small[] = {{"heads", heads},
-                                           {"kv_heads", kvHeads},
-                                           {"head_dim", headDim},
-                                           {"block_q", blockQ},
-                                           {"block_k", blockK}};
-  for (auto [name, value] : small) // C1
-    if (failed(checkBetween(emitError, name, value, 1, 65536)))
+  std::tuple<StringRef, int64_t, int64_t> small[] = {
+      {"heads", heads, 4096},
+      {"kv_heads", kvHeads, 4096},
+      {"head_dim", headDim, 65536},
+      {"block_q", blockQ, 65536},
+      {"block_k", blockK, 65536}};
+  for (auto [name, value, most] : small) // C1
+    if (failed(checkBetween(emitError, name, value, 1, most)))
       return failure();
   if (failed(checkBetween(emitError, "sq", sq, 0, maxCount)) ||
       failed(checkBetween(emitError, "skv", skv, 0, maxCount)))

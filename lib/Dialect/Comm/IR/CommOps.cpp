@@ -42,20 +42,6 @@ void RecvOp::getAsmResultNames(function_ref<void(Value, StringRef)> setName) {
   setName(getToken(), "received");
 }
 
-sart::Expected<sart::BlockMask> MaskOp::toBlockMask() {
-  MaskRowsAttr rows = getRows();
-  std::vector<std::vector<int32_t>> lists;
-  lists.reserve(static_cast<size_t>(rows.getHeads() * rows.getQBlocks()));
-  ArrayRef<int64_t> offsets = rows.getOffsets();
-  for (size_t row = 0; row + 1 < offsets.size(); ++row) {
-    ArrayRef<int32_t> list =
-        rows.getIndices().slice(offsets[row], offsets[row + 1] - offsets[row]);
-    lists.emplace_back(list.begin(), list.end());
-  }
-  return sart::BlockMask::fromLists(rows.getHeads(), rows.getQBlocks(),
-                                    rows.getKvBlocks(), lists);
-}
-
 // The generated classes call the custom directives by their bare names.
 namespace mlir::sa_comm {
 using namespace detail;

@@ -249,11 +249,10 @@ ParseResult sa_comm::detail::parseHeader(OpAsmParser &parser, MeshAttr &mesh,
   return success();
 }
 
-ParseResult sa_comm::detail::parseWindowType(OpAsmParser &parser,
-                                             IntegerAttr &slots,
-                                             IntegerAttr &rows,
-                                             IntegerAttr &rowElements,
-                                             TypeAttr &elementType) {
+ParseResult
+sa_comm::detail::parseWindowType(OpAsmParser &parser, IntegerAttr &slots,
+                                 IntegerAttr &rows, IntegerAttr &rowElements,
+                                 TypeAttr &elementType, RoleAttr &role) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<int64_t> sizes;
   Type type;
@@ -270,16 +269,35 @@ ParseResult sa_comm::detail::parseWindowType(OpAsmParser &parser,
   rows = builder.getI64IntegerAttr(sizes[1]);
   rowElements = builder.getI64IntegerAttr(sizes[2]);
   elementType = TypeAttr::get(type);
-  return success();
-}
-
-ParseResult sa_comm::detail::parseRole(OpAsmParser &parser, RoleAttr &role) {
   Role value = Role::Internal;
   for (Role candidate : {Role::Internal, Role::Input, Role::Output})
     if (succeeded(parser.parseOptionalKeyword(stringifyRole(candidate))))
       value = candidate;
   role = RoleAttr::get(parser.getContext(), value);
   return success();
+}
+
+template <typename AttrType, typename Enum>
+static ParseResult parseEnum(OpAsmParser &parser, AttrType &attribute, Enum) {
+  FailureOr<Enum> value = FieldParser<Enum>::parse(parser);
+  if (failed(value))
+    return failure();
+  attribute = AttrType::get(parser.getContext(), *value);
+  return success();
+}
+
+ParseResult sa_comm::detail::parseKeyword(OpAsmParser &parser,
+                                          GroupAttr &group) {
+  return parseEnum(parser, group, Group());
+}
+
+ParseResult sa_comm::detail::parseKeyword(OpAsmParser &parser,
+                                          SymbolKindAttr &kind) {
+  return parseEnum(parser, kind, SymbolKind());
+}
+
+ParseResult sa_comm::detail::parseKeyword(OpAsmParser &parser, SideAttr &side) {
+  return parseEnum(parser, side, Side());
 }
 
 Attribute PolicyAttr::parse(AsmParser &parser, Type) {

@@ -192,15 +192,26 @@ void sa_comm::detail::printHeader(OpAsmPrinter &printer, Operation *,
 void sa_comm::detail::printWindowType(OpAsmPrinter &printer, Operation *,
                                       IntegerAttr slots, IntegerAttr rows,
                                       IntegerAttr rowElements,
-                                      TypeAttr elementType) {
+                                      TypeAttr elementType, RoleAttr role) {
   printer << slots.getInt() << " x " << rows.getInt() << " x "
           << rowElements.getInt() << " x " << elementType.getValue();
+  if (role && role.getValue() != Role::Internal)
+    printer << " " << stringifyRole(role.getValue());
 }
 
-void sa_comm::detail::printRole(OpAsmPrinter &printer, Operation *,
-                                RoleAttr role) {
-  if (role && role.getValue() != Role::Internal)
-    printer << stringifyRole(role.getValue());
+void sa_comm::detail::printKeyword(OpAsmPrinter &printer, Operation *,
+                                   GroupAttr group) {
+  printer << stringifyGroup(group.getValue());
+}
+
+void sa_comm::detail::printKeyword(OpAsmPrinter &printer, Operation *,
+                                   SymbolKindAttr kind) {
+  printer << stringifySymbolKind(kind.getValue());
+}
+
+void sa_comm::detail::printKeyword(OpAsmPrinter &printer, Operation *,
+                                   SideAttr side) {
+  printer << stringifySide(side.getValue());
 }
 
 void PolicyAttr::print(AsmPrinter &printer) const {

@@ -19,7 +19,6 @@ constexpr int64_t maxCount = int64_t(1) << 31;
 constexpr int64_t maxRow = int64_t(1) << 40;
 constexpr int64_t maxWindowBytes = int64_t(1) << 50;
 constexpr int64_t maxMaskTiles = int64_t(1) << 27;
-constexpr int64_t maxRanks = 4096;
 
 // Parsers append to `values` the flat integers of the program format.
 ParseResult parseChunks(AsmParser &parser, SmallVectorImpl<int64_t> &values);
@@ -57,12 +56,17 @@ void printHeader(OpAsmPrinter &printer, Operation *op, MeshAttr mesh,
                  PlannerAttr planner);
 ParseResult parseWindowType(OpAsmParser &parser, IntegerAttr &slots,
                             IntegerAttr &rows, IntegerAttr &rowElements,
-                            TypeAttr &elementType);
+                            TypeAttr &elementType, RoleAttr &role);
 void printWindowType(OpAsmPrinter &printer, Operation *op, IntegerAttr slots,
                      IntegerAttr rows, IntegerAttr rowElements,
-                     TypeAttr elementType);
-ParseResult parseRole(OpAsmParser &parser, RoleAttr &role);
-void printRole(OpAsmPrinter &printer, Operation *op, RoleAttr role);
+                     TypeAttr elementType, RoleAttr role);
+// Enumerations as bare keywords.
+ParseResult parseKeyword(OpAsmParser &parser, GroupAttr &group);
+void printKeyword(OpAsmPrinter &printer, Operation *op, GroupAttr group);
+ParseResult parseKeyword(OpAsmParser &parser, SymbolKindAttr &kind);
+void printKeyword(OpAsmPrinter &printer, Operation *op, SymbolKindAttr kind);
+ParseResult parseKeyword(OpAsmParser &parser, SideAttr &side);
+void printKeyword(OpAsmPrinter &printer, Operation *op, SideAttr side);
 ParseResult parseRankValues(OpAsmParser &parser, ArrayAttr &values);
 void printRankValues(OpAsmPrinter &printer, Operation *op, ArrayAttr values);
 ParseResult parseMaskRows(OpAsmParser &parser, MaskRowsAttr &rows);

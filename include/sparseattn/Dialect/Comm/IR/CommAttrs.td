@@ -72,7 +72,7 @@ def Comm_MeshAttr : Comm_Attr<"Mesh", "mesh"> {
     heads and split the sequence.
 
     **Constraints:**
-    - (C1) both sizes are at least 1 and their product is at most 4,096.
+    - (C1) both sizes are at least 1 and their product is at most 1,024.
   }];
   let parameters = (ins "int64_t":$ulysses, /*C1*/
                         "int64_t":$ring /*C1*/);
@@ -94,8 +94,8 @@ def Comm_ShapeAttr : Comm_Attr<"Shape", "shape"> {
     `causal`, query i sees key j if and only if j <= i + skv - sq.
 
     **Constraints:**
-    - (C1) `heads`, `kv_heads`, `head_dim`, `block_q` and `block_k` lie between 1
-      and 65,536, `sq` and `skv` between 0 and 2^31.
+    - (C1) `heads` and `kv_heads` lie between 1 and 4,096, `head_dim`, `block_q`
+      and `block_k` between 1 and 65,536, `sq` and `skv` between 0 and 2^31.
     - (C2) `kv_heads` divides `heads`.
     - (C3) `dtype` is f32, bf16 or f16.
   }];
@@ -176,14 +176,13 @@ def Comm_PlannerAttr : Comm_Attr<"Planner", "planner"> {
   let description = [{
     What the host planner does between routing and attention: moves of heads
     (`balance`), extra tiles (`augment`), thresholds in thousandths and costs.
-    Parts that have their default value are not printed.
+    Parts but the first that have their default value are not printed.
 
     **Constraints:**
     - (C1) every threshold lies between 0 and 2^31.
   }];
   let parameters = (ins
-      DefaultValuedParameter<"::mlir::sa_comm::Balance",
-                             "::mlir::sa_comm::Balance::Swap">:$balance,
+      "::mlir::sa_comm::Balance":$balance,
       DefaultValuedParameter<"bool", "false">:$augment,
       DefaultValuedParameter<"int64_t", "1050">:$k1_milli, /*C1*/
       DefaultValuedParameter<"int64_t", "1100">:$k2_milli, /*C1*/

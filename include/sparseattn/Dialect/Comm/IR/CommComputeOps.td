@@ -39,12 +39,12 @@ def Comm_PoolOp : Comm_Instruction<"pool", "Pool",
     - (C1) the windows are declared in the enclosing template or program.
     - (C2) every symbol operand is declared in the enclosing template.
   }];
-  let arguments = (ins OptionalAttr<Comm_SideAttr>:$side,
+  let arguments = (ins Comm_SideAttr:$side,
                        FlatSymbolRefAttr:$x, /*C1*/
                        FlatSymbolRefAttr:$y, /*C1*/
                        Comm_WorkItems:$work /*C2*/);
   let assemblyFormat = [{
-    ($side^)? $x `->` $y `work` custom<WorkItems>($work) attr-dict
+    custom<Keyword>($side) $x `->` $y `work` custom<WorkItems>($work) attr-dict
   }];
 }
 

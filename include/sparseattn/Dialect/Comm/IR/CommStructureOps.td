@@ -154,8 +154,9 @@ def Comm_WindowOp : Comm_Op<"window", [Symbol, ParentOneOf<["TemplateOp", "Progr
                        DefaultValuedAttr<Comm_RoleAttr,
                          "::mlir::sa_comm::Role::Internal">:$role);
   let assemblyFormat = [{
-    $sym_name `:` custom<WindowType>($slots, $rows, $row_elements, $element_type)
-    custom<Role>($role) attr-dict
+    $sym_name `:`
+    custom<WindowType>($slots, $rows, $row_elements, $element_type, $role)
+    attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -191,7 +192,7 @@ def Comm_SymbolOp : Comm_Op<"symbol", [Symbol, HasParent<"TemplateOp">]> {
                        OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr,
                          "one list per rank">>:$values /*C1, C2*/);
   let assemblyFormat = [{
-    $sym_name $kind (`values` custom<RankValues>($values)^)? attr-dict
+    $sym_name custom<Keyword>($kind) (`values` custom<RankValues>($values)^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "bool":$isStatic), [{
     build($_builder, $_state, name,
@@ -231,10 +232,6 @@ def Comm_MaskOp : Comm_Op<"mask", [HasParent<"ProgramOp">]> {
   }];
   let arguments = (ins Comm_MaskRowsAttr:$rows);
   let assemblyFormat = "custom<MaskRows>($rows) attr-dict";
-  let extraClassDeclaration = [{
-    /// The mask as the planning library knows it.
-    ::sart::Expected<::sart::BlockMask> toBlockMask();
-  }];
 }
 
 class Comm_ListOp<string mnemonic, string parent> : Comm_Op<mnemonic, [

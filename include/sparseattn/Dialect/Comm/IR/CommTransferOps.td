@@ -56,7 +56,7 @@ def Comm_AllToAllOp : Comm_Instruction<"all_to_all", "AllToAll",
                        Comm_ChunkList:$recv_chunks, /*C2*/
                        Comm_IntList:$recv_counts /*C2, C3*/);
   let assemblyFormat = [{
-    $group $src `->` $dst `send` custom<ChunkList>($send_chunks)
+    custom<Keyword>($group) $src `->` $dst `send` custom<ChunkList>($send_chunks)
     `counts` custom<IntList>($send_counts) `recv` custom<ChunkList>($recv_chunks)
     `counts` custom<IntList>($recv_counts) attr-dict
   }];
@@ -104,7 +104,7 @@ def Comm_AllGatherOp : Comm_Instruction<"all_gather", "AllGather",
                        Comm_ChunkList:$recv_chunks, /*C2*/
                        Comm_IntList:$recv_counts /*C2, C3*/);
   let assemblyFormat = [{
-    $group $src `->` $dst `send` custom<ChunkList>($send_chunks)
+    custom<Keyword>($group) $src `->` $dst `send` custom<ChunkList>($send_chunks)
     `recv` custom<ChunkList>($recv_chunks)
     `counts` custom<IntList>($recv_counts) attr-dict
   }];

@@ -1,0 +1,465 @@
+//===- ImportProgram.cpp - From programs to sa_comm text
+//-------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Total on any program: everything that the dialect cannot express is refused
+// with its place, and nothing is dropped silently.
+//
+//===----------------------------------------------------------------------===//
+#include "sparseattn-rt/Binder.h"
+#include "sparseattn/Dialect/Comm/IR/Comm.h"
+#include "sparseattn/Target/Program/ProgramTranslation.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+using namespace mlir::sa_comm;
+using sart::Opcode;
+
+namespace {
+
+/// What the operation of an opcode takes.
+struct OperandShape {
+  const char *name;
+  size_t windows;
+  std::initializer_list<ListKind> lists;
+  bool peer = false, token = false, group = false;
+};
+
+const OperandShape &shapeOf(Opcode opcode) {
+  using K = ListKind;
+  static const OperandShape shapes[sart::numOpcodes] = {
+      {"all_to_all",
+       2,
+       {K::Chunks, K::Counts, K::Chunks, K::Counts},
+       false,
+       false,
+       true},
+      {"all_gather", 2, {K::Chunks, K::Chunks, K::Counts}, false, false, true},
+      {"pool", 2, {K::Work, K::Side}},
+      {"route", 4, {K::Work}},
+      {"plan", 1, {}},
+      {"load_mask", 1, {K::Work}},
+      {"pack", 2, {K::Chunks, K::Chunks}},
+      {"send", 1, {K::Chunks}, true, true},
+      {"recv", 1, {K::Chunks}, true, true},
+      {"put", 2, {K::Chunks, K::Chunks}, true},
+      {"signal", 0, {}, true},
+      {"wait", 0, {}},
+      {"wait_signal", 0, {}, true},
+      {"attend", 6, {K::Work}},
+      {"merge", 4, {K::Chunks}},
+      {"release", 1, {K::Slots}},
+      {"augment", 3, {K::Work}},
+      {"convert", 2, {K::Chunks}},
+  };
+  return shapes[static_cast<size_t>(opcode)];
+}
+
+/// A label for readers of the text: what the phase that starts with this
+/// instruction is about.
+StringRef labelOf(Opcode opcode, bool attended) {
+  switch (opcode) {
+  case Opcode::AllToAll:
+    return attended ? "return" : "exchange";
+  case Opcode::AllGather:
+  case Opcode::Pool:
+  case Opcode::Route:
+  case Opcode::LoadMask:
+    return "route";
+  case Opcode::Plan:
+  case Opcode::Augment:
+    return "plan";
+  case Opcode::Send:
+  case Opcode::Recv:
+  case Opcode::Pack:
+    return attended ? "ring" : "move";
+  case Opcode::Put:
+  case Opcode::Signal:
+  case Opcode::WaitSignal:
+    return "ring";
+  case Opcode::Wait:
+    return "wait";
+  case Opcode::Attend:
+    return "attend";
+  case Opcode::Merge:
+    return "merge";
+  case Opcode::Release:
+    return "release";
+  case Opcode::Convert:
+    return "convert";
+  }
+  return "";
+}
+
+class Importer {
+public:
+  Importer(const sart::Program &program, OpBuilder &builder, Location loc)
+      : program(program), builder(builder), loc(loc) {}
+
+  Operation *run() {
+    OpBuilder::InsertionGuard guard(builder);
+    if (failed(checkForm()))
+      return nullptr;
+    Operation *schedule =
+        program.bound ? create<ProgramOp>() : create<TemplateOp>();
+    if (!schedule)
+      return nullptr;
+    builder.setInsertionPointToStart(&schedule->getRegion(0).front());
+    if (failed(addContent()) || failed(verify(schedule))) {
+      schedule->erase();
+      return nullptr;
+    }
+    return schedule;
+  }
+
+private:
+  InFlightDiagnostic error() { return emitError(loc) << place; }
+
+  /// Operand counts and kinds that do not depend on a single instruction.
+  LogicalResult checkForm() {
+    if (sart::Status mesh = program.placement.mesh.verify(); !mesh.ok())
+      return error() << mesh.message();
+    size_t lists =
+        program.bound ? static_cast<size_t>(program.placement.mesh.ranks()) : 1;
+    if (program.ranks.size() != lists)
+      return error() << "number of instruction lists differs: got "
+                     << program.ranks.size() << ", expected " << lists;
+    if (program.name.empty())
+      return error() << "name of the program is empty: got '', expected a name";
+    if (program.bound &&
+        (!program.symbols.empty() || !program.statics.values.empty()))
+      return error() << "bound program has symbols: got "
+                     << program.symbols.size() << " symbols and values of "
+                     << program.statics.values.size()
+                     << " ranks, expected none";
+    if (!program.bound && program.mask)
+      return error() << "template has a mask: got one, expected none";
+    for (const sart::Window &window : program.windows)
+      if (window.name.empty())
+        return error() << "name of a window is empty: got '', expected a name";
+    for (const sart::Symbol &symbol : program.symbols)
+      if (symbol.name.empty())
+        return error() << "name of a symbol is empty: got '', expected a name";
+    return checkStatics();
+  }
+
+  LogicalResult checkStatics() {
+    const auto &values = program.statics.values;
+    if (values.empty())
+      return success();
+    auto ranks = static_cast<size_t>(program.placement.mesh.ranks());
+    if (values.size() != ranks)
+      return error() << "number of ranks of the static values differs: got "
+                     << values.size() << ", expected " << ranks;
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      if (values[rank].size() != program.symbols.size())
+        return error() << "number of static values of rank " << rank
+                       << " differs: got " << values[rank].size()
+                       << ", expected " << program.symbols.size();
+      for (size_t i = 0; i < program.symbols.size(); ++i)
+        if (!program.symbols[i].isStatic && !values[rank][i].empty())
+          return error() << "dynamic symbol '" << program.symbols[i].name
+                         << "' has values in a template: got "
+                         << values[rank][i].size() << " integers for rank "
+                         << rank << ", expected none";
+    }
+    return success();
+  }
+
+  /// The schedule operation with its header; null after an error.
+  template <typename ScheduleOp>
+  Operation *create() {
+    MLIRContext *context = builder.getContext();
+    auto emit = [&] { return error(); };
+    const sart::Mesh &mesh = program.placement.mesh;
+    const sart::LayerShape &s = program.placement.shape;
+    const sart::PlannerOptions &o = program.planner;
+    const sart::RoutingPolicy &p = program.policy;
+    SmallVector<int64_t> keep;
+    for (const sart::Range &range : p.keep)
+      keep.append({range.begin, range.end});
+    // Checked first: the builders take only what the attributes allow.
+    CostAttr cost = CostAttr::getChecked(emit, context, o.cost.tilePs,
+                                         o.cost.rowPs, o.cost.transferPs,
+                                         o.cost.bytePs, o.cost.scheduleNs);
+    if (!cost ||
+        !MeshAttr::getChecked(emit, context, mesh.ulysses, mesh.ring) ||
+        !ShapeAttr::getChecked(emit, context, s.heads, s.kvHeads, s.sq, s.skv,
+                               s.headDim, s.blockQ, s.blockK,
+                               toType(context, s.dtype), s.causal) ||
+        !PolicyAttr::getChecked(emit, context, static_cast<PolicyKind>(p.kind),
+                                APFloat(p.p), p.minBlocks, p.k, p.windowBlocks,
+                                ArrayRef<int64_t>(keep)) ||
+        !PlannerAttr::getChecked(emit, context, static_cast<Balance>(o.balance),
+                                 o.augment, o.k1Milli, o.k2Milli, o.n1Milli,
+                                 o.n2Milli, cost))
+      return nullptr;
+    return ScheduleOp::create(builder, loc, program.name, program.placement,
+                              program.scale, p, o);
+  }
+
+  LogicalResult addContent() {
+    for (const sart::Window &window : program.windows)
+      WindowOp::create(builder, loc, window.name, window.slots, window.rows,
+                       window.rowElements,
+                       toType(builder.getContext(), window.dtype),
+                       static_cast<Role>(window.role));
+    addSymbols();
+    if (program.mask) {
+      MaskRowsAttr rows = MaskRowsAttr::getChecked(
+          [&] { return error(); }, builder.getContext(), program.mask->heads(),
+          program.mask->qBlocks(), program.mask->kvBlocks(),
+          ArrayRef<int64_t>(program.mask->rowOffsets()),
+          ArrayRef<int32_t>(program.mask->rowIndices()));
+      if (!rows)
+        return failure();
+      MaskOp::create(builder, loc, rows);
+    }
+    for (size_t rank = 0; rank < program.ranks.size(); ++rank) {
+      OpBuilder::InsertionGuard guard(builder);
+      Block *body = nullptr;
+      if (program.bound)
+        body = RankOp::create(builder, loc, static_cast<int64_t>(rank))
+                   .getBodyBlock();
+      else
+        body = SpmdOp::create(builder, loc).getBodyBlock();
+      builder.setInsertionPointToStart(body);
+      if (failed(addList(rank)))
+        return failure();
+    }
+    return success();
+  }
+
+  void addSymbols() {
+    // Values that the binder would give too stay out of the text, so that an
+    // edited placement takes effect.
+    sart::Program standard;
+    standard.placement = program.placement;
+    standard.windows = program.windows;
+    for (size_t i = 0; i < program.symbols.size(); ++i) {
+      const sart::Symbol &symbol = program.symbols[i];
+      ArrayAttr values;
+      if (symbol.isStatic && !program.statics.values.empty()) {
+        standard.symbols = {symbol};
+        sart::Expected<sart::Binding> bound = sart::bindStatics(standard);
+        bool same = bound.ok();
+        SmallVector<Attribute> lists;
+        for (size_t rank = 0; rank < program.statics.values.size(); ++rank) {
+          const std::vector<int64_t> &list = program.statics.values[rank][i];
+          same = same && bound->values[rank][0] == list;
+          lists.push_back(intList(builder.getContext(), list));
+        }
+        if (!same)
+          values = builder.getArrayAttr(lists);
+      }
+      SymbolOp::create(
+          builder, loc, symbol.name,
+          symbol.isStatic ? SymbolKind::Static : SymbolKind::Dynamic, values);
+    }
+  }
+
+  LogicalResult addList(size_t rank) {
+    llvm::DenseMap<int32_t, Value> tokens;
+    std::optional<int32_t> phase;
+    bool attended = false;
+    const std::vector<sart::Instruction> &list = program.ranks[rank];
+    for (size_t i = 0; i < list.size(); ++i) {
+      const sart::Instruction &instruction = list[i];
+      place = "instruction " + std::to_string(i) +
+              (program.bound ? " of rank " + std::to_string(rank) : "") + ": ";
+      if (failed(checkInstruction(instruction)))
+        return failure();
+      attended |= instruction.opcode == Opcode::Attend;
+      if (phase != instruction.phase)
+        PhaseOp::create(builder, loc, instruction.phase,
+                        labelOf(instruction.opcode, attended));
+      phase = instruction.phase;
+      if (failed(addInstruction(instruction, tokens)))
+        return failure();
+    }
+    place.clear();
+    return success();
+  }
+
+  LogicalResult checkInstruction(const sart::Instruction &instruction) {
+    const OperandShape &shape = shapeOf(instruction.opcode);
+    if (instruction.windows.size() != shape.windows ||
+        instruction.lists.size() != shape.lists.size())
+      return error() << "operands of '" << shape.name << "' differ: got "
+                     << instruction.windows.size() << " windows and "
+                     << instruction.lists.size() << " lists, expected "
+                     << shape.windows << " and " << shape.lists.size();
+    for (int32_t window : instruction.windows)
+      if (window < 0 || static_cast<size_t>(window) >= program.windows.size())
+        return error() << "window of '" << shape.name
+                       << "' is out of range: got " << window
+                       << ", expected 0 to " << program.windows.size() - 1;
+    if (!shape.peer &&
+        (instruction.peer.isSymbol() || !instruction.peer.values.empty()))
+      return error() << "'" << shape.name
+                     << "' has a peer: got one, expected none";
+    if (!shape.group && instruction.group != sart::Group::All)
+      return error() << "'" << shape.name << "' has a group: got "
+                     << stringifyGroup(static_cast<Group>(instruction.group))
+                     << ", expected all";
+    if (shape.token != (instruction.token >= 0) || instruction.token < -1)
+      return error() << "token of '" << shape.name << "' does not fit: got "
+                     << instruction.token << ", expected "
+                     << (shape.token ? "at least 0" : "-1");
+    if (instruction.opcode != Opcode::Wait && !instruction.waits.empty())
+      return error() << "'" << shape.name << "' waits for tokens: got "
+                     << instruction.waits.size() << ", expected none";
+    return success();
+  }
+
+  /// The attribute of one operand; null after an error.
+  Attribute toAttribute(const sart::Operand &operand, ListKind kind) {
+    MLIRContext *context = builder.getContext();
+    auto emit = [&] { return error(); };
+    if (operand.isSymbol()) {
+      auto index = static_cast<size_t>(operand.symbol);
+      if (index >= program.symbols.size() || !operand.values.empty() ||
+          kind == ListKind::Side) {
+        error() << "symbol operand is malformed: got symbol " << operand.symbol
+                << " with " << operand.values.size()
+                << " values, expected one of " << program.symbols.size()
+                << " symbols without values";
+        return {};
+      }
+      return symbolList(context, program.symbols[index].name);
+    }
+    ArrayRef<int64_t> values(operand.values);
+    switch (kind) {
+    case ListKind::Chunks:
+      return ChunksAttr::getChecked(emit, context, values);
+    case ListKind::Work:
+      return WorkListAttr::getChecked(emit, context, values);
+    case ListKind::Counts:
+    case ListKind::Slots:
+      return intList(context, values);
+    case ListKind::Side:
+      break;
+    }
+    if (values.size() != 1 || values[0] < 0 || values[0] > 1) {
+      error() << "side of 'pool' is unknown: got " << values.size()
+              << " integers, expected 0 or 1";
+      return {};
+    }
+    return SideAttr::get(context, static_cast<Side>(values[0]));
+  }
+
+  LogicalResult addInstruction(const sart::Instruction &instruction,
+                               llvm::DenseMap<int32_t, Value> &tokens) {
+    SmallVector<StringRef> w;
+    for (int32_t window : instruction.windows)
+      w.push_back(program.windows[static_cast<size_t>(window)].name);
+    SmallVector<Attribute> l;
+    const OperandShape &shape = shapeOf(instruction.opcode);
+    for (auto [operand, kind] :
+         llvm::zip_equal(instruction.lists, shape.lists)) {
+      l.push_back(toAttribute(operand, kind));
+      if (!l.back())
+        return failure();
+    }
+    Attribute peer;
+    if (shape.peer) {
+      peer = toAttribute(instruction.peer, ListKind::Counts);
+      if (!peer)
+        return failure();
+    }
+    SmallVector<Value> waits;
+    for (int32_t token : instruction.waits) {
+      waits.push_back(tokens.lookup(token));
+      if (!waits.back())
+        return error() << "token is waited for before it is defined: got token "
+                       << token << ", expected a token of an earlier send or "
+                       << "receive";
+    }
+    Operation *op = createOp(instruction, w, l, peer, waits);
+    if (shape.token &&
+        !tokens.try_emplace(instruction.token, op->getResult(0)).second)
+      return error() << "token is defined twice: got token "
+                     << instruction.token << ", expected a new one";
+    return success();
+  }
+
+  /// Operands have been checked against shapeOf().
+  Operation *createOp(const sart::Instruction &instruction,
+                      ArrayRef<StringRef> w, ArrayRef<Attribute> l,
+                      Attribute peer, ArrayRef<Value> waits) {
+    auto group = static_cast<Group>(instruction.group);
+    OpBuilder &b = builder;
+    switch (instruction.opcode) {
+    case Opcode::AllToAll:
+      return AllToAllOp::create(b, loc, group, w[0], w[1], l[0], l[1], l[2],
+                                l[3]);
+    case Opcode::AllGather:
+      return AllGatherOp::create(b, loc, group, w[0], w[1], l[0], l[1], l[2]);
+    case Opcode::Pool:
+      return PoolOp::create(b, loc, cast<SideAttr>(l[1]).getValue(), w[0], w[1],
+                            l[0]);
+    case Opcode::Route:
+      return RouteOp::create(b, loc, w[0], w[1], w[2], w[3], l[0]);
+    case Opcode::Plan:
+      return PlanOp::create(b, loc, w[0]);
+    case Opcode::LoadMask:
+      return LoadMaskOp::create(b, loc, w[0], l[0]);
+    case Opcode::Pack:
+      return PackOp::create(b, loc, w[0], l[0], w[1], l[1]);
+    case Opcode::Send:
+      return SendOp::create(b, loc, w[0], l[0], peer);
+    case Opcode::Recv:
+      return RecvOp::create(b, loc, w[0], l[0], peer);
+    case Opcode::Put:
+      return PutOp::create(b, loc, w[0], l[0], w[1], l[1], peer);
+    case Opcode::Signal:
+      return SignalOp::create(b, loc, peer);
+    case Opcode::Wait:
+      return WaitOp::create(b, loc, waits);
+    case Opcode::WaitSignal:
+      return WaitSignalOp::create(b, loc, peer);
+    case Opcode::Attend:
+      return AttendOp::create(b, loc, w[0], w[1], w[2], w[3], w[4], w[5], l[0]);
+    case Opcode::Merge:
+      return MergeOp::create(b, loc, w[0], w[1], w[2], w[3], l[0]);
+    case Opcode::Release:
+      return ReleaseOp::create(b, loc, w[0], l[0]);
+    case Opcode::Augment:
+      return AugmentOp::create(b, loc, w[0], w[1], w[2], l[0]);
+    case Opcode::Convert:
+      return ConvertOp::create(b, loc, w[0], w[1], l[0]);
+    }
+    return nullptr;
+  }
+
+  const sart::Program &program;
+  OpBuilder &builder;
+  Location loc;
+  std::string place; ///< prefix of errors: the instruction being imported
+};
+
+} // namespace
+
+Operation *mlir::sa_comm::importProgram(const sart::Program &program,
+                                        OpBuilder &builder, Location loc) {
+  return Importer(program, builder, loc).run();
+}
+
+OwningOpRef<ModuleOp> mlir::sa_comm::importProgram(const sart::Program &program,
+                                                   MLIRContext *context) {
+  context->loadDialect<CommDialect>();
+  Location loc = UnknownLoc::get(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  if (!importProgram(program, builder, loc))
+    return nullptr;
+  return module;
+}
