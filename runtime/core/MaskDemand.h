@@ -1,5 +1,4 @@
-//===- MaskDemand.h - Which kv-blocks rows of a mask need -------- -*- C++
-//-*-===//
+//===- MaskDemand.h - Which kv-blocks rows of a mask need -------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- OpcodeInfo.h - What operands each opcode takes ------------ -*- C++
-//-*-===//
+//===- OpcodeInfo.h - What operands each opcode takes -----------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- ProgramFormat.h - Layout of serialised programs ----------- -*- C++
-//-*-===//
+//===- ProgramFormat.h - Layout of serialised programs ----------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

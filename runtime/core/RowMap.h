@@ -1,5 +1,4 @@
-//===- RowMap.h - What the rows of one slot hold ----------------- -*- C++
-//-*-===//
+//===- RowMap.h - What the rows of one slot hold ----------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

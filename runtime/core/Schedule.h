@@ -1,5 +1,4 @@
-//===- Schedule.h - Who meets whom in a bound program ------------ -*- C++
-//-*-===//
+//===- Schedule.h - Who meets whom in a bound program -----------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

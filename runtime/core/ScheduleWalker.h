@@ -1,5 +1,4 @@
-//===- ScheduleWalker.h - Executes all ranks once, symbolically --- -*- C++
-//-*-===//
+//===- ScheduleWalker.h - Executes all ranks once, symbolically -*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- SymbolicMemory.h - Rows of all slots of all ranks ---------- -*- C++
-//-*-===//
+//===- SymbolicMemory.h - Rows of all slots of all ranks --------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

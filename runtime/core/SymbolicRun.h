@@ -1,5 +1,4 @@
-//===- SymbolicRun.h - Lifetimes and contents of a program's rows - -*- C++
-//-*-===//
+//===- SymbolicRun.h - Lifetimes and contents of rows -----------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

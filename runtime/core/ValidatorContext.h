@@ -1,5 +1,4 @@
-//===- ValidatorContext.h - What the rules of the validator share  -*- C++
-//-*-===//
+//===- ValidatorContext.h - Shared by the validator's rules -----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
