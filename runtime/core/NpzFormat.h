@@ -1,5 +1,4 @@
-//===- NpzFormat.h - Numbers of the zip and npy formats -----------*- C++
-//-*-===//
+//===- NpzFormat.h - Numbers of the zip and npy formats ---------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -64,7 +64,7 @@ struct Member {
 
 class Reader {
 public:
-  explicit Reader(const std::vector<uint8_t> &bytes) : bytes(bytes) {}
+  Reader(const uint8_t *bytes, size_t size) : bytes(bytes), fileBytes(size) {}
 
   Expected<NpzArchive> read() {
     SART_RETURN_IF_ERROR(findDirectory());
@@ -76,7 +76,7 @@ public:
       SART_RETURN_IF_ERROR(readEntry(position, member));
       // Members that share bytes could grow to far more than the file.
       packedTotal += member.packed;
-      if (packedTotal > bytes.size())
+      if (packedTotal > fileBytes)
         return located(member, "overlaps other members: got more packed bytes "
                                "than the file has");
       auto array = readMember(member);
@@ -101,7 +101,7 @@ private:
     return value;
   }
   bool fits(uint64_t at, uint64_t size) const {
-    return at <= bytes.size() && size <= bytes.size() - at;
+    return at <= fileBytes && size <= fileBytes - at;
   }
 
   template <typename... Parts>
@@ -116,23 +116,23 @@ private:
 
   /// Finds the central directory through the record at the end of the file.
   Status findDirectory() {
-    if (bytes.size() < endBytes)
-      return makeError("archive truncated: got ", bytes.size(),
+    if (fileBytes < endBytes)
+      return makeError("archive truncated: got ", fileBytes,
                        " bytes, expected at least ", endBytes);
     // A comment of up to 65,535 bytes may follow the record.
-    size_t last = bytes.size() - endBytes;
+    size_t last = fileBytes - endBytes;
     size_t first = last > limit16 ? last - limit16 : 0;
     size_t end = last + 1;
     while (end > first && load<uint32_t>(end - 1) != endSignature)
       --end;
     if (end == first)
-      return makeError("end record of the archive missing: got ", bytes.size(),
+      return makeError("end record of the archive missing: got ", fileBytes,
                        " bytes without it, expected a complete zip archive");
     size_t record = end - 1;
-    if (load<uint16_t>(record + 20) != bytes.size() - record - endBytes)
+    if (load<uint16_t>(record + 20) != fileBytes - record - endBytes)
       return makeError("bytes after the end record at offset ", record,
-                       ": got ", bytes.size() - record - endBytes,
-                       ", expected ", load<uint16_t>(record + 20));
+                       ": got ", fileBytes - record - endBytes, ", expected ",
+                       load<uint16_t>(record + 20));
     uint32_t disks = load<uint16_t>(record + 4) | load<uint16_t>(record + 6);
     members = load<uint16_t>(record + 10);
     directoryBytes = load<uint32_t>(record + 12);
@@ -185,8 +185,7 @@ private:
     size_t at = position + centralBytes;
     if (end - at < nameBytes + extraBytes + commentBytes)
       return truncated("central directory", position);
-    member.name.assign(reinterpret_cast<const char *>(bytes.data() + at),
-                       nameBytes);
+    member.name.assign(reinterpret_cast<const char *>(bytes + at), nameBytes);
     SART_RETURN_IF_ERROR(readExtra(at + nameBytes, extraBytes, member));
     position = at + nameBytes + extraBytes + commentBytes;
     return Status::success();
@@ -240,11 +239,11 @@ private:
                      directory - std::min(directory, data), " bytes, expected ",
                      member.packed);
     if (nameBytes != member.name.size() ||
-        std::memcmp(bytes.data() + local + localBytes, member.name.data(),
+        std::memcmp(bytes + local + localBytes, member.name.data(),
                     nameBytes) != 0 ||
         load<uint16_t>(local + 8) != member.method)
       return located(member, "local header differs from the directory");
-    const uint8_t *packed = bytes.data() + data;
+    const uint8_t *packed = bytes + data;
     std::vector<uint8_t> inflated;
     if (member.method == methodDeflated) {
       SART_RETURN_IF_ERROR(inflateInto(member, packed, inflated));
@@ -299,17 +298,22 @@ private:
     return Status::success();
   }
 
-  const std::vector<uint8_t> &bytes;
+  const uint8_t *bytes;
+  const size_t fileBytes;
   uint64_t members = 0, directory = 0, directoryBytes = 0;
 };
 
 } // namespace
 
+Expected<NpzArchive> sart::parseNpz(const uint8_t *bytes, size_t size) {
+  return Reader(bytes, size).read();
+}
+
 Expected<NpzArchive> sart::readNpz(const std::string &path) {
   auto bytes = readWhole(path);
   if (!bytes)
     return bytes.status();
-  auto archive = Reader(*bytes).read();
+  auto archive = parseNpz(bytes->data(), bytes->size());
   if (!archive)
     return makeError("file '", path, "': ", archive.message());
   return archive;

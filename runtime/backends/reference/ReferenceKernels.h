@@ -1,5 +1,4 @@
-//===- ReferenceKernels.h - Loops of the reference backend --------*- C++
-//-*-===//
+//===- ReferenceKernels.h - Loops of the reference backend ------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

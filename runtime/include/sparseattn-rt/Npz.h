@@ -32,6 +32,8 @@ using NpzArchive = std::map<std::string, NpzArray>;
 /// naming member and offset; never reads outside the file or allocates more
 /// than its headers and the file size justify.
 Expected<NpzArchive> readNpz(const std::string &path);
+/// The same from memory.
+Expected<NpzArchive> parseNpz(const uint8_t *bytes, size_t size);
 /// Writes a stored archive to a temporary name beside `path` and renames it.
 Status writeNpz(const std::string &path, const NpzArchive &archive);
 

@@ -1,5 +1,4 @@
-//===- LocalState.h - Shared state of ranks in one process --------*- C++
-//-*-===//
+//===- LocalState.h - Shared state of ranks in one process ------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Ranks.h - Threads that play ranks --------------------------*- C++
-//-*-===//
+//===- Ranks.h - Threads that play ranks ------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
