@@ -27,10 +27,10 @@ CommandLine::CommandLine(std::string program, std::string usage,
 
 void CommandLine::addFlag(std::string name, std::string help, bool &target) {
   options.push_back({std::move(name), "", std::move(help), false, false,
-                      [&target](const std::string &) {
-                        target = true;
-                        return Status::success();
-                      }});
+                     [&target](const std::string &) {
+                       target = true;
+                       return Status::success();
+                     }});
 }
 
 void CommandLine::addText(std::string name, std::string value, std::string help,
@@ -85,7 +85,7 @@ void CommandLine::addParsed(std::string name, std::string value,
                             std::string help,
                             std::function<Status(const std::string &)> parse) {
   options.push_back({std::move(name), std::move(value), std::move(help), true,
-                      true, std::move(parse)});
+                     true, std::move(parse)});
 }
 
 void CommandLine::addOptionalValue(std::string name, std::string help,
@@ -124,16 +124,16 @@ Status CommandLine::parse(int argc, char **argv) {
     size_t begin = argument[1] == '-' ? 2 : 1;
     size_t equals = argument.find('=');
     bool hasValue = equals != std::string::npos;
-    std::string name = argument.substr(
-        begin, hasValue ? equals - begin : std::string::npos);
+    std::string name =
+        argument.substr(begin, hasValue ? equals - begin : std::string::npos);
     auto option = std::find_if(options.begin(), options.end(),
                                [&](const Option &o) { return o.name == name; });
     if (option == options.end())
       return makeError("option: got '", argument,
                        "', expected one that --help lists");
     if (hasValue && !option->mayHaveValue)
-      return makeError("--", name, ": got value '",
-                       argument.substr(equals + 1), "', expected none");
+      return makeError("--", name, ": got value '", argument.substr(equals + 1),
+                       "', expected none");
     std::string value = hasValue ? argument.substr(equals + 1) : "";
     if (option->needsValue && !hasValue) {
       if (i + 1 == argc)
@@ -147,7 +147,8 @@ Status CommandLine::parse(int argc, char **argv) {
 }
 
 std::string CommandLine::help() const {
-  std::string text = summaryText + "\n\nusage: " + programName + " " + usageText + "\n";
+  std::string text =
+      summaryText + "\n\nusage: " + programName + " " + usageText + "\n";
   if (!options.empty())
     text += "\noptions:\n";
   auto line = [&](const Option &option) {
@@ -205,7 +206,8 @@ Expected<std::string> sart::readTextFile(const std::string &what,
 Status sart::checkWritable(const std::string &what, const std::string &path) {
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    return makeError(what, ": got '", path, "' (a folder), expected a file name");
+    return makeError(what, ": got '", path,
+                     "' (a folder), expected a file name");
   size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "."
                        : slash == 0               ? "/"

@@ -1,4 +1,5 @@
-//===- CommandLine.h - Options of the sparseattn tools ------------*- C++ -*-===//
+//===- CommandLine.h - Options of the sparseattn tools ------------*- C++
+//-*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -44,7 +45,9 @@ public:
   /// --help was given: print help() and exit 0.
   bool helpRequested() const { return helpGiven; }
   std::string help() const;
-  const std::vector<std::string> &positionals() const { return positionalArguments; }
+  const std::vector<std::string> &positionals() const {
+    return positionalArguments;
+  }
 
 private:
   struct Option {
