@@ -1,0 +1,59 @@
+//===- AttendLayout.cpp - Tiles and scratch of the attend kernel ----------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttendLayout.h"
+
+#include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
+
+using namespace mlir::sparseattn;
+
+static int64_t roundUp(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+AttendLayout::AttendLayout(const sart::KernelSpec &spec,
+                           const CpuTarget &target) {
+  // The widest panel that leaves no more lanes idle than a narrower one.
+  vectors = 1;
+  for (int64_t candidate = 2; candidate <= target.tileVectors; ++candidate)
+    if (roundUp(spec.blockQ, candidate * target.lanes) <=
+        roundUp(spec.blockQ, vectors * target.lanes))
+      vectors = candidate;
+  width = vectors * target.lanes;
+  panels = roundUp(spec.blockQ, width) / width;
+
+  // Narrow panels take more rows, to keep as many accumulators in flight.
+  auto rows = [&](int64_t wanted, int64_t extent) {
+    int64_t count = wanted;
+    if (vectors < target.tileVectors && extent % (2 * wanted) == 0)
+      count = 2 * wanted;
+    return count;
+  };
+  scoreRows = rows(target.scoreRows, spec.blockK);
+  outputRows = rows(target.outputRows, spec.headDim);
+  widened = spec.dtype != sart::DType::F32;
+
+  int64_t next = 0;
+  auto take = [&](int64_t elements) {
+    int64_t offset = next;
+    next += roundUp(elements * 4, 64);
+    return offset;
+  };
+  queries = take(panels * spec.headDim * width);
+  outputs = take(panels * spec.headDim * width);
+  weights = take(spec.blockK * width);
+  maxima = take(panels * width);
+  sums = take(panels * width);
+  keys = take(widened ? spec.blockK * spec.headDim : 0);
+  values = take(widened ? spec.blockK * spec.headDim : 0);
+  bytes = next;
+}
+
+int64_t mlir::sparseattn::attendScratchBytes(const sart::KernelSpec &spec,
+                                             const CpuTarget &target) {
+  return AttendLayout(spec, target).bytes;
+}
