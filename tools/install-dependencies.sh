@@ -27,6 +27,7 @@ libmlir-22-dev|/usr/lib/llvm-22/lib/cmake/mlir/MLIRConfig.cmake
 mlir-22-tools|/usr/lib/llvm-22/bin/mlir-tblgen
 nlohmann-json3-dev|/usr/include/nlohmann/json.hpp
 libgtest-dev|/usr/include/gtest/gtest.h
+zlib1g-dev|/usr/include/zlib.h
 "
 test_packages="
 clang-format-22|clang-format-22
