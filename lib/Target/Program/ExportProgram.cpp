@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn-rt/Binder.h"
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
-#include "sparseattn/Target/Program/ProgramTranslation.h"
+#include "sparseattn/Target/Program/Program.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -192,8 +192,16 @@ private:
 
 } // namespace
 
-FailureOr<ExportedProgram> mlir::sa_comm::exportProgram(Operation *schedule) {
+FailureOr<ExportedProgram>
+mlir::sa_comm::exportWithOperations(Operation *schedule) {
   return Exporter(schedule).run();
+}
+
+FailureOr<sart::Program> mlir::sa_comm::exportProgram(Operation *schedule) {
+  FailureOr<ExportedProgram> exported = exportWithOperations(schedule);
+  if (failed(exported))
+    return failure();
+  return std::move(exported->program);
 }
 
 Operation *ExportedProgram::find(int64_t rank, int64_t instruction) const {

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn-rt/Binder.h"
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
-#include "sparseattn/Target/Program/ProgramTranslation.h"
+#include "sparseattn/Target/Program/Program.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Verifier.h"
@@ -448,9 +448,13 @@ private:
 
 } // namespace
 
-Operation *mlir::sa_comm::importProgram(const sart::Program &program,
-                                        OpBuilder &builder, Location loc) {
-  return Importer(program, builder, loc).run();
+FailureOr<Operation *>
+mlir::sa_comm::importProgram(const sart::Program &program, OpBuilder &builder,
+                             Location loc) {
+  Operation *schedule = Importer(program, builder, loc).run();
+  if (!schedule)
+    return failure();
+  return schedule;
 }
 
 OwningOpRef<ModuleOp> mlir::sa_comm::importProgram(const sart::Program &program,
@@ -459,7 +463,7 @@ OwningOpRef<ModuleOp> mlir::sa_comm::importProgram(const sart::Program &program,
   Location loc = UnknownLoc::get(context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  if (!importProgram(program, builder, loc))
+  if (failed(importProgram(program, builder, loc)))
     return nullptr;
   return module;
 }

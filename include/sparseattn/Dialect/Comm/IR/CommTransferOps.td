@@ -60,6 +60,16 @@ def Comm_AllToAllOp : Comm_Instruction<"all_to_all", "AllToAll",
     `counts` custom<IntList>($send_counts) `recv` custom<ChunkList>($recv_chunks)
     `counts` custom<IntList>($recv_counts) attr-dict
   }];
+  let builders = [OpBuilder<(ins "::mlir::sa_comm::Group":$group,
+                                 "::mlir::FlatSymbolRefAttr":$src,
+                                 "::mlir::FlatSymbolRefAttr":$dst,
+                                 "::mlir::Attribute":$send,
+                                 "::mlir::Attribute":$sendCounts,
+                                 "::mlir::Attribute":$recv,
+                                 "::mlir::Attribute":$recvCounts), [{
+    build($_builder, $_state, group, src.getValue(), dst.getValue(),
+          send, sendCounts, recv, recvCounts);
+  }]>];
 }
 
 def Comm_AllGatherOp : Comm_Instruction<"all_gather", "AllGather",
@@ -108,6 +118,15 @@ def Comm_AllGatherOp : Comm_Instruction<"all_gather", "AllGather",
     `recv` custom<ChunkList>($recv_chunks)
     `counts` custom<IntList>($recv_counts) attr-dict
   }];
+  let builders = [OpBuilder<(ins "::mlir::sa_comm::Group":$group,
+                                 "::mlir::FlatSymbolRefAttr":$src,
+                                 "::mlir::FlatSymbolRefAttr":$dst,
+                                 "::mlir::Attribute":$send,
+                                 "::mlir::Attribute":$recv,
+                                 "::mlir::Attribute":$recvCounts), [{
+    build($_builder, $_state, group, src.getValue(), dst.getValue(),
+          send, recv, recvCounts);
+  }]>];
 }
 
 def Comm_SendOp : Comm_Instruction<"send", "Send",
@@ -156,6 +175,10 @@ def Comm_SendOp : Comm_Instruction<"send", "Send",
                                  "::mlir::Attribute":$peer), [{
     build($_builder, $_state, TokenType::get($_builder.getContext()), window,
           chunks, peer);
+  }]>, OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$window,
+                      "::mlir::Attribute":$chunks,
+                      "::mlir::Attribute":$peer), [{
+    build($_builder, $_state, window.getValue(), chunks, peer);
   }]>];
 }
 
@@ -205,6 +228,10 @@ def Comm_RecvOp : Comm_Instruction<"recv", "Recv",
                                  "::mlir::Attribute":$peer), [{
     build($_builder, $_state, TokenType::get($_builder.getContext()), window,
           chunks, peer);
+  }]>, OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$window,
+                      "::mlir::Attribute":$chunks,
+                      "::mlir::Attribute":$peer), [{
+    build($_builder, $_state, window.getValue(), chunks, peer);
   }]>];
 }
 

@@ -14,8 +14,8 @@
 // instructions vanish, and labels of phases belong to the text alone.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SPARSEATTN_TARGET_PROGRAM_PROGRAMTRANSLATION_H
-#define SPARSEATTN_TARGET_PROGRAM_PROGRAMTRANSLATION_H
+#ifndef SPARSEATTN_TARGET_PROGRAM_PROGRAM_H
+#define SPARSEATTN_TARGET_PROGRAM_PROGRAM_H
 
 #include "sparseattn-rt/Program.h"
 
@@ -33,9 +33,9 @@ namespace mlir::sa_comm {
 OwningOpRef<ModuleOp> importProgram(const sart::Program &program,
                                     MLIRContext *context);
 
-/// The same, inserted at the builder's place. Null after an error.
-Operation *importProgram(const sart::Program &program, OpBuilder &builder,
-                         Location loc);
+/// The same, inserted at the builder's place; errors are reported at `loc`.
+FailureOr<Operation *> importProgram(const sart::Program &program,
+                                     OpBuilder &builder, Location loc);
 
 /// A program and the operations that its instructions came from.
 struct ExportedProgram {
@@ -52,7 +52,10 @@ struct ExportedProgram {
 /// The program that a verified sa_comm.template or sa_comm.program stands for.
 /// Reports an error on the operation when the binder refuses the placement or a
 /// static symbol.
-FailureOr<ExportedProgram> exportProgram(Operation *schedule);
+FailureOr<sart::Program> exportProgram(Operation *schedule);
+
+/// The same, with the operation of every instruction.
+FailureOr<ExportedProgram> exportWithOperations(Operation *schedule);
 
 /// The only schedule of `module`, or the one named `name`. Null after an error
 /// on the module.
@@ -65,4 +68,4 @@ void renumberTokens(sart::Program &program);
 
 } // namespace mlir::sa_comm
 
-#endif // SPARSEATTN_TARGET_PROGRAM_PROGRAMTRANSLATION_H
+#endif // SPARSEATTN_TARGET_PROGRAM_PROGRAM_H
