@@ -50,15 +50,15 @@ func.func @layer(%q: tensor<12x14040x128xf32>, %k: tensor<4x14040x128xf32>,
 func.func @plan(%q: tensor<12x14040x128xf32>, %k: tensor<4x14040x128xf32>,
                 %mask: !mask) -> tensor<12x14040xf32> {
   %0 = sparseattn.place %q, %k
-    on #sparseattn.placement<mesh = #sparseattn.mesh<ulysses = 4, ring = 1>,
+    on <mesh = #sparseattn.mesh<ulysses = 4, ring = 1>,
                              heads = 12, kv_heads = 4, q_blocks = 110, kv_blocks = 110>
     : tensor<12x14040x128xf32>, tensor<4x14040x128xf32>
   %qh = sparseattn.reshard %q, %0 to heads : tensor<12x14040x128xf32>
   %1 = sparseattn.balance %0, %mask using swap thresholds 1050, 1100 : !mask
   %2 = sparseattn.balance %0, %mask using swap
-    cost #sparseattn.cost_model<tile_ps = 7000> thresholds 1010, 1020 : !mask
+    cost <tile_ps = 7000> thresholds 1010, 1020 : !mask
   %3 = sparseattn.balance %0, %mask using swap
-    plan #sparseattn.plan<mesh = <ulysses = 4, ring = 1>, heads = 12, kv_heads = 4,
+    plan <mesh = <ulysses = 4, ring = 1>, heads = 12, kv_heads = 4,
                           q_blocks = 110, kv_blocks = 110,
                           moves = [[2, 0, 1], [3, 1, 0]],
                           loads_before = [4, 3, 2, 1], loads_after = [3, 3, 3, 1]> : !mask
@@ -96,7 +96,7 @@ func.func @masks() -> !small {
 // CHECK: sparseattn.merge (%{{.*}}, %{{.*}}), (%{{.*}}, %{{.*}}) : tensor<2x256x64xbf16>, tensor<2x256xf32>
 func.func @permute_and_merge(%x: tensor<2x256x64xbf16>, %lse: tensor<2x256xf32>)
     -> tensor<2x256x64xbf16> {
-  %0 = sparseattn.permute %x by #sparseattn.order<cubes, grid = [4, 8, 8], cube = [2, 4, 4]>
+  %0 = sparseattn.permute %x by <cubes, grid = [4, 8, 8], cube = [2, 4, 4]>
     : tensor<2x256x64xbf16>
   %1 = sparseattn.permute %0 by <stripes, grid = [3, 8, 8], prefix = 60, suffix = 4> inverse
     : tensor<2x256x64xbf16>

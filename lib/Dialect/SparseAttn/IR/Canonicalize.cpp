@@ -26,10 +26,10 @@ OpFoldResult PolicyMaskOp::fold(FoldAdaptor) {
   return makePolicyBits(getPolicy(), mask);
 }
 
-/// A dense route needs no scores.
+/// A static policy needs no scores.
 LogicalResult RouteOp::canonicalize(RouteOp op, PatternRewriter &rewriter) {
-  if (!isa<DenseAttr>(op.getPolicy()))
-    return rewriter.notifyMatchFailure(op, "the policy is not dense");
+  if (!op.getPolicy().isStatic())
+    return rewriter.notifyMatchFailure(op, "the policy needs scores");
   rewriter.replaceOpWithNewOp<PolicyMaskOp>(op, op.getMask().getType(),
                                             op.getPolicy());
   return success();

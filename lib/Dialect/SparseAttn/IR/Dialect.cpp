@@ -41,6 +41,10 @@ struct AliasInterface : OpAsmDialectInterface {
 };
 } // namespace
 
+void sparseattn::registerSparseAttnDialect(DialectRegistry &registry) {
+  registry.insert<SparseAttnDialect>();
+}
+
 void SparseAttnDialect::initialize() {
   registerAttributes();
   registerTypes();
@@ -59,4 +63,14 @@ Operation *SparseAttnDialect::materializeConstant(OpBuilder &builder,
   if (!bits || !mask)
     return nullptr;
   return ExplicitMaskOp::create(builder, loc, mask, bits);
+}
+
+LogicalResult SparseAttnDialect::verifyOperationAttribute(Operation *op,
+                                                          NamedAttribute attr) {
+  if (attr.getName() == "sparseattn.boundary_order" &&
+      !isa<OrderAttr>(attr.getValue()))
+    return op->emitOpError() << "attribute 'sparseattn.boundary_order': got "
+                             << attr.getValue()
+                             << ", expected #sparseattn.order<...>";
+  return success();
 }

@@ -129,14 +129,18 @@ ParseResult sparseattn::parseNumber(AsmParser &parser, double &value) {
 
 std::string sparseattn::shortestText(const APFloat &value) {
   SmallString<32> text;
-  value.toString(text, /*FormatPrecision=*/0, /*FormatMaxPadding=*/6);
-  // The lexer wants digits around a point before an exponent.
-  size_t exponent = text.find('E');
-  StringRef mantissa = StringRef(text).substr(0, exponent);
+  for (unsigned digits = 1; digits <= 17; ++digits) {
+    text.clear();
+    value.toString(text, digits, /*FormatMaxPadding=*/6);
+    if (APFloat(value.getSemantics(), text).bitwiseIsEqual(value))
+      break;
+  }
+  // The lexer wants a point with digits on both sides before an exponent.
+  auto [mantissa, exponent] = StringRef(text).split('E');
   std::string result = mantissa.str();
   if (!mantissa.contains('.'))
     result += ".0";
-  if (exponent != StringRef::npos)
-    result += "e" + StringRef(text).substr(exponent + 1).str();
+  if (!exponent.empty())
+    result += "e" + exponent.str();
   return result;
 }

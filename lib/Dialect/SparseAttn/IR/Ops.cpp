@@ -47,7 +47,7 @@ static void printPair(OpAsmPrinter &printer, StringRef keyword,
   int64_t a = first ? first.getInt() : byDefault1;
   int64_t b = second ? second.getInt() : byDefault2;
   if (a != byDefault1 || b != byDefault2)
-    printer << keyword << ' ' << a << ", " << b;
+    printer << ' ' << keyword << ' ' << a << ", " << b;
 }
 
 static ParseResult parseThresholds(OpAsmParser &parser, IntegerAttr &k1,

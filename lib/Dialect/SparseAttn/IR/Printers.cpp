@@ -67,14 +67,26 @@ void addNested(FieldList &fields, AsmParser &parser, StringRef name, T &value,
       required);
 }
 
+/// Before the `:` of an op, MLIR takes the op's type for that of a named
+/// attribute. Says what to write instead.
+ParseResult refuseType(AsmParser &parser, StringRef mnemonic, Type type) {
+  if (!type)
+    return success();
+  return parser.emitError(parser.getCurrentLocation())
+         << "attribute before ':': got '#sparseattn." << mnemonic
+         << "<...>', expected '<...>' without its name, or an alias";
+}
+
 constexpr int64_t defaultCube[] = {4, 4, 4};
 constexpr int64_t defaultTilePs = 1000;
 } // namespace
 
 // -- Order -----------------------------------------------------------------------
 
-Attribute OrderAttr::parse(AsmParser &parser, Type) {
+Attribute OrderAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
+  if (refuseType(parser, getMnemonic(), type))
+    return {};
   if (parser.parseLess())
     return {};
   SMLoc kindLoc = parser.getCurrentLocation();
@@ -128,8 +140,10 @@ void OrderAttr::print(AsmPrinter &printer) const {
 
 // -- Routing policies ------------------------------------------------------------
 
-Attribute TopPAttr::parse(AsmParser &parser, Type) {
+Attribute TopPAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
+  if (refuseType(parser, getMnemonic(), type))
+    return {};
   double p = 0;
   int64_t minBlocks = 1;
   SmallVector<int64_t> keep;
@@ -152,8 +166,10 @@ void TopPAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-Attribute TopKAttr::parse(AsmParser &parser, Type) {
+Attribute TopKAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
+  if (refuseType(parser, getMnemonic(), type))
+    return {};
   int64_t k = 0;
   SmallVector<int64_t> keep;
   FieldList fields(parser);
@@ -173,8 +189,10 @@ void TopKAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-Attribute WindowAttr::parse(AsmParser &parser, Type) {
+Attribute WindowAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
+  if (refuseType(parser, getMnemonic(), type))
+    return {};
   int64_t blocks = 0;
   FieldList fields(parser);
   fields.addInt("blocks", blocks, /*required=*/true);
@@ -189,8 +207,10 @@ void WindowAttr::print(AsmPrinter &printer) const {
 
 // -- Mesh, placement, cost -------------------------------------------------------
 
-Attribute MeshAttr::parse(AsmParser &parser, Type) {
+Attribute MeshAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
+  if (refuseType(parser, getMnemonic(), type))
+    return {};
   int64_t ulysses = 0, ring = 0;
   FieldList fields(parser);
   fields.addInt("ulysses", ulysses, /*required=*/true);
@@ -204,8 +224,10 @@ void MeshAttr::print(AsmPrinter &printer) const {
   printer << "<ulysses = " << getUlysses() << ", ring = " << getRing() << '>';
 }
 
-Attribute PlacementAttr::parse(AsmParser &parser, Type) {
+Attribute PlacementAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
+  if (refuseType(parser, getMnemonic(), type))
+    return {};
   MeshAttr mesh;
   int64_t heads = 0, kvHeads = 0, qBlocks = 0, kvBlocks = 0;
   FieldList fields(parser);
@@ -231,8 +253,10 @@ void PlacementAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-Attribute CostModelAttr::parse(AsmParser &parser, Type) {
+Attribute CostModelAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
+  if (refuseType(parser, getMnemonic(), type))
+    return {};
   int64_t tilePs = defaultTilePs, rowPs = 0, transferPs = 0, bytePs = 0,
           scheduleNs = 0;
   FieldList fields(parser);
@@ -288,8 +312,10 @@ static ParseResult parseTransfers(AsmParser &parser,
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne);
 }
 
-Attribute PlanAttr::parse(AsmParser &parser, Type) {
+Attribute PlanAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
+  if (refuseType(parser, getMnemonic(), type))
+    return {};
   MeshAttr mesh;
   int64_t heads = 0, kvHeads = 0, qBlocks = 0, kvBlocks = 0;
   SmallVector<int64_t> moveRows, extraRows, ranges, before, after;

@@ -17,10 +17,14 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir {
+class DialectRegistry;
 class PatternRewriter;
 } // namespace mlir
 
 namespace mlir::sparseattn {
+
+/// Adds the dialect to `registry`.
+void registerSparseAttnDialect(DialectRegistry &registry);
 
 /// Sizes that the CPU kernels support; what the op verifiers accept.
 struct SupportLimits {

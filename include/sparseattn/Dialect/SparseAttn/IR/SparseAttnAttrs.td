@@ -14,11 +14,12 @@ include "sparseattn/Dialect/SparseAttn/IR/SparseAttnDialect.td"
 include "sparseattn/Dialect/SparseAttn/IR/SparseAttnInterfaces.td"
 
 // Every attribute reads and prints `<field = value, ...>`; fields may come in
-// any order and those that have their default are not printed.
+// any order and those that have their default are not printed. Inside an op that
+// goes on with `:`, MLIR would take the op's type for the attribute's: there an
+// attribute is written as an alias or as `<...>` without its name.
 class SA_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<SparseAttnDialect, name, traits> {
   let mnemonic = attrMnemonic;
-  let valueType = NoneType;
 }
 
 // -- Enumerations ----------------------------------------------------------------

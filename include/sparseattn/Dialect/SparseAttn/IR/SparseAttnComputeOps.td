@@ -138,7 +138,7 @@ def SA_MergeOp : SA_Op<"merge", [Pure]> {
                        /*(C1)*/ SA_Tensor:$rhs_o, /*(C2)*/ SA_Lse:$rhs_lse);
   let results = (outs /*(C1)*/ SA_Tensor:$o, /*(C2)*/ SA_Lse:$lse);
   let assemblyFormat = [{
-    `(` $lhs_o `,` $lhs_lse `)` `,` `(` $rhs_o `,` $rhs_lse `)` attr-dict
+    ` ` `(` $lhs_o `,` $lhs_lse `)` `,` `(` $rhs_o `,` $rhs_lse `)` attr-dict
     `:` custom<SameTypes>(type($lhs_o), type($rhs_o), type($o))
     `,` custom<SameTypes>(type($lhs_lse), type($rhs_lse), type($lse))
   }];

@@ -28,6 +28,8 @@ def SparseAttnDialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  // sparseattn.boundary_order on functions.
+  let hasOperationAttrVerify = 1;
   let extraClassDeclaration = [{
     /// Sizes that the op verifiers accept. Kept in the dialect so that the
     /// support matrix can be tested against a changed rule.

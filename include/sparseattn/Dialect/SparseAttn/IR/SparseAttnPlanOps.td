@@ -22,10 +22,10 @@ def SA_PlaceOp : SA_Op<"place", [Pure]> {
     after the conversion to `sa_comm`.
 
     ```mlir
+    #placement = #sparseattn.placement<mesh = <ulysses = 4, ring = 1>, heads = 12,
+                                       kv_heads = 4, q_blocks = 110, kv_blocks = 110>
     func.func @place(%q: tensor<12x14040x128xf32>, %k: tensor<4x14040x128xf32>) {
-      %0 = sparseattn.place %q, %k
-        on #sparseattn.placement<mesh = <ulysses = 4, ring = 1>, heads = 12,
-                                 kv_heads = 4, q_blocks = 110, kv_blocks = 110>
+      %0 = sparseattn.place %q, %k on #placement
         : tensor<12x14040x128xf32>, tensor<4x14040x128xf32>
       return
     }
@@ -67,17 +67,15 @@ def SA_BalanceOp : SA_Op<"balance", [Pure]> {
 
     ```mlir
     !mask = !sparseattn.mask<4x8x8, block = 64x64, tokens = 512x512>
+    #placement = #sparseattn.placement<mesh = <ulysses = 2, ring = 1>, heads = 4,
+                                       kv_heads = 4, q_blocks = 8, kv_blocks = 8>
+    #plan = #sparseattn.plan<mesh = <ulysses = 2, ring = 1>, heads = 4, kv_heads = 4,
+                             q_blocks = 8, kv_blocks = 8, moves = [[1, 0, 1], [2, 1, 0]]>
+    #cost = #sparseattn.cost_model<tile_ps = 14000>
     func.func @balance(%q: tensor<4x512x64xf32>, %mask: !mask) {
-      %0 = sparseattn.place %q, %q
-        on #sparseattn.placement<mesh = <ulysses = 2, ring = 1>, heads = 4,
-                                 kv_heads = 4, q_blocks = 8, kv_blocks = 8>
-        : tensor<4x512x64xf32>, tensor<4x512x64xf32>
-      %1 = sparseattn.balance %0, %mask using swap
-        cost #sparseattn.cost_model<tile_ps = 14000> thresholds 1050, 1100 : !mask
-      %2 = sparseattn.balance %0, %mask using swap
-        plan #sparseattn.plan<mesh = <ulysses = 2, ring = 1>, heads = 4, kv_heads = 4,
-                              q_blocks = 8, kv_blocks = 8,
-                              moves = [[1, 0, 1], [2, 1, 0]]> : !mask
+      %0 = sparseattn.place %q, %q on #placement : tensor<4x512x64xf32>, tensor<4x512x64xf32>
+      %1 = sparseattn.balance %0, %mask using swap cost #cost thresholds 1020, 1040 : !mask
+      %2 = sparseattn.balance %0, %mask using swap plan #plan : !mask
       return
     }
     ```
@@ -97,7 +95,7 @@ def SA_BalanceOp : SA_Op<"balance", [Pure]> {
   let results = (outs SA_PlanType:$result);
   let assemblyFormat = [{
     $plan `,` $mask `using` $algorithm (`plan` $fixed_plan^)?
-    (`cost` $cost^)? custom<Thresholds>($k1_milli, $k2_milli)
+    (`cost` $cost^)? `` custom<Thresholds>($k1_milli, $k2_milli)
     attr-dict `:` type($mask)
   }];
   let builders = [
@@ -135,7 +133,7 @@ def SA_AugmentOp : SA_Op<"augment", [Pure]> {
                        /*(C1)*/ DefaultValuedAttr<I64Attr, "70">:$n2_milli);
   let results = (outs /*(C2)*/ SA_MaskType:$result);
   let assemblyFormat = [{
-    $mask `,` $plan custom<Slack>($n1_milli, $n2_milli) attr-dict
+    $mask `,` $plan `` custom<Slack>($n1_milli, $n2_milli) attr-dict
     `:` custom<SameTypes>(type($mask), type($result))
   }];
   let builders = [
