@@ -84,7 +84,12 @@ int32_t Covers::intern(std::vector<Range> ranges) {
 int32_t Covers::of(Range blocks) {
   if (blocks.empty())
     return intern({});
-  return intern({blocks});
+  // Entries of one instruction mostly share their kv-blocks.
+  if (!(blocks == lastRange)) {
+    lastCover = intern({blocks});
+    lastRange = blocks;
+  }
+  return lastCover;
 }
 
 int32_t Covers::unite(int32_t a, int32_t b, Range &shared) {

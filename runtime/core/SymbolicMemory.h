@@ -56,6 +56,8 @@ private:
   int32_t intern(std::vector<Range> ranges);
 
   std::vector<std::vector<Range>> sets;
+  Range lastRange;
+  int32_t lastCover = -1;
   std::map<std::vector<int64_t>, int32_t> known;
   std::map<std::pair<int32_t, int32_t>, int32_t> unions;
 };

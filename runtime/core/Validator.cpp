@@ -43,6 +43,7 @@ std::vector<Violation> sart::validateBound(const Program &program,
         context.add("structure", rank, i,
                     "is not allowed in a bound program: "
                     "got routing, expected a mask");
+        operandsFit = false;
         continue;
       }
       operandsFit &= checkOperands(context, rank, i);

@@ -184,14 +184,14 @@ void SymbolicRun::mergeChunk(const Chunk &chunk) {
           kinds ? covers.unite(item[0].cover, item[2].cover, shared) : -1;
       Range part{row, row + count};
       if (!kinds)
-        fail("content", "merges unlike partial results in ",
+        fail("content", "of unlike partial results in ",
              rowsText(windowOf(windows[2]), chunk.slot, part), ": got ",
              toString(item[0].kind), " of head ", item[0].head, " from ",
              row + item[0].shift, " with ", toString(item[2].kind), " of head ",
              item[2].head, " from ", row + item[2].shift,
              ", expected o and lse of the same rows and blocks");
       else if (cover < 0)
-        fail("content", "merges partial results that overlap in ",
+        fail("content", "of overlapping partial results in ",
              rowsText(windowOf(windows[2]), chunk.slot, part),
              ": got kv-blocks ", rangeText(shared),
              " in both, expected disjoint blocks");

@@ -358,12 +358,12 @@ void SymbolicRun::checkNotInFlight(int32_t window, int64_t slot, Range rows,
 void SymbolicRun::release() {
   int32_t window = here().windows[0];
   for (int64_t slot : here().lists[0].values) {
-    checkNotInFlight(window, slot, {0, windowOf(window).rows}, "releases");
+    checkNotInFlight(window, slot, {0, windowOf(window).rows}, "of");
     RowMap &map = memory.rows(rank, window, slot);
     for (const Piece &piece : map.all()) {
       if (piece.state == RowState::Written)
         continue;
-      fail("lifetime", "releases ", windowOf(window).name, "[", slot,
+      fail("lifetime", "of ", windowOf(window).name, "[", slot,
            "] while data may arrive: got rows ", rangeText(piece.rows),
            " in transit (", placeOf(piece.owner), "), expected a ",
            piece.state == RowState::Receiving ? "wait" : "wait_signal",

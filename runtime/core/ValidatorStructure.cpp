@@ -173,35 +173,47 @@ namespace {
 /// What windows of the layer hold, for dtype rules.
 enum class Holds { Any, Input, Float, F32Rows, Scalar, Mask, Summary };
 
-bool fits(const ValidatorContext &context, const Window &window, Holds holds,
-          std::string &expected) {
-  const LayerShape &shape = context.shape();
-  int64_t elements = shape.headDim;
+bool fits(const LayerShape &shape, const Window &window, Holds holds) {
+  auto rowsOf = [&](DType type, int64_t elements) {
+    return window.dtype == type && window.rowElements == elements;
+  };
   switch (holds) {
   case Holds::Any:
     return true;
   case Holds::Input:
-    expected = concat(toString(shape.dtype), " rows of ", elements);
-    return window.dtype == shape.dtype && window.rowElements == elements;
+    return rowsOf(shape.dtype, shape.headDim);
   case Holds::Float:
-    expected = concat("f32, bf16 or f16 rows of ", elements);
-    return isFloat(window.dtype) && window.rowElements == elements;
+    return isFloat(window.dtype) && window.rowElements == shape.headDim;
   case Holds::F32Rows:
-    expected = concat("f32 rows of ", elements);
-    return window.dtype == DType::F32 && window.rowElements == elements;
+    return rowsOf(DType::F32, shape.headDim);
   case Holds::Scalar:
-    expected = "f32 rows of 1";
-    return window.dtype == DType::F32 && window.rowElements == 1;
+    return rowsOf(DType::F32, 1);
   case Holds::Mask:
-    expected = concat("i32 rows of ", 1 + shape.kvBlocks());
-    return window.dtype == DType::I32 &&
-           window.rowElements == 1 + shape.kvBlocks();
+    return rowsOf(DType::I32, 1 + shape.kvBlocks());
   case Holds::Summary:
-    elements = 1 + (shape.kvBlocks() + 31) / 32;
-    expected = concat("i32 rows of ", elements);
-    return window.dtype == DType::I32 && window.rowElements == elements;
+    return rowsOf(DType::I32, MaskSummary::recordWords(shape.kvBlocks()));
   }
   return false;
+}
+
+std::string describe(const LayerShape &shape, Holds holds) {
+  switch (holds) {
+  case Holds::Any:
+    return "any rows";
+  case Holds::Input:
+    return concat(toString(shape.dtype), " rows of ", shape.headDim);
+  case Holds::Float:
+    return concat("f32, bf16 or f16 rows of ", shape.headDim);
+  case Holds::F32Rows:
+    return concat("f32 rows of ", shape.headDim);
+  case Holds::Scalar:
+    return "f32 rows of 1";
+  case Holds::Mask:
+    return concat("i32 rows of ", 1 + shape.kvBlocks());
+  case Holds::Summary:
+    return concat("i32 rows of ", MaskSummary::recordWords(shape.kvBlocks()));
+  }
+  return "";
 }
 
 /// Per opcode: what each window holds, and which are written.
@@ -256,11 +268,11 @@ bool checkWindowRules(ValidatorContext &context, int64_t rank, size_t index,
   const Window *first = nullptr;
   for (size_t i = 0; i < instruction.windows.size(); ++i) {
     const Window &window = context.window(instruction.windows[i]);
-    std::string expected;
-    if (!fits(context, window, rules.holds[i], expected)) {
+    if (!fits(context.shape(), window, rules.holds[i])) {
       context.add("structure", rank, index, "rows of window ", window.name,
                   " do not fit operand ", i, ": got ", toString(window.dtype),
-                  " rows of ", window.rowElements, ", expected ", expected);
+                  " rows of ", window.rowElements, ", expected ",
+                  describe(context.shape(), rules.holds[i]));
       return false;
     }
     bool written = (rules.written >> i) & 1;
