@@ -1,4 +1,4 @@
-//===- sparseattn-opt.cpp - Runs passes and pipelines over MLIR text --*- C++ -*-===//
+//===- sparseattn-opt.cpp - Runs passes and pipelines over MLIR text ------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,6 +8,8 @@
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 #include "sparseattn/Transforms/Comm/Passes.h"
+#include "sparseattn/Transforms/Mask/Passes.h"
+#include "sparseattn/Transforms/Plan/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,6 +24,8 @@ int main(int argc, char **argv) {
   mlir::sa_comm::registerCommDialect(registry);
   mlir::sparseattn::registerSparseAttnCommPasses();
   mlir::registerTransformsPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "sparseattn compiler passes\n", registry));
+  mlir::sparseattn::registerSparseAttnMaskPasses();
+  mlir::sparseattn::registerSparseAttnPlanPasses();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "sparseattn compiler passes\n", registry));
 }

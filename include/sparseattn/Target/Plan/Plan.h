@@ -1,4 +1,4 @@
-//===- Plan.h - Attributes and masks to the planning library --------------===//
+//===- Plan.h - Attributes and masks to the planning library ----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Attributes.cpp - Rules of the attributes -----------------*- C++ -*-===//
+//===- Attributes.cpp - Rules of the attributes ---------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -44,8 +44,7 @@ LogicalResult verifyRanges(EmitError emitError, StringRef what,
     int64_t begin = ranges[i], end = ranges[i + 1];
     if (begin < last || end <= begin || end > limit) {
       auto diag = emitError() << what << ": got [" << begin << ", " << end
-                              << "], expected " << last
-                              << " <= begin < end";
+                              << "], expected " << last << " <= begin < end";
       if (limit != std::numeric_limits<int64_t>::max())
         diag << " <= " << limit;
       return diag;
@@ -74,14 +73,13 @@ LogicalResult verifyHeads(EmitError emitError, StringRef what, int64_t heads,
     return emitError() << "heads and kv_heads of " << what << ": got " << heads
                        << " and " << kvHeads << ", expected at least 1";
   if (heads % kvHeads)
-    return emitError() << "kv_heads of " << what
-                       << " must divide heads: got " << kvHeads
-                       << ", expected a divisor of " << heads;
+    return emitError() << "kv_heads of " << what << " must divide heads: got "
+                       << kvHeads << ", expected a divisor of " << heads;
   return success();
 }
 
-LogicalResult verifyBlocks(EmitError emitError, StringRef what,
-                           int64_t qBlocks, int64_t kvBlocks) {
+LogicalResult verifyBlocks(EmitError emitError, StringRef what, int64_t qBlocks,
+                           int64_t kvBlocks) {
   if (qBlocks < 0 || kvBlocks < 0)
     return emitError() << "q_blocks and kv_blocks of " << what << ": got "
                        << qBlocks << " and " << kvBlocks
@@ -100,7 +98,8 @@ bool tooManyTokens(ArrayRef<int64_t> grid, int64_t prefix, int64_t suffix,
 }
 } // namespace
 
-// -- Order -----------------------------------------------------------------------
+// -- Order
+// -----------------------------------------------------------------------
 
 LogicalResult OrderAttr::verify(EmitError emitError, OrderKind kind,
                                 ArrayRef<int64_t> grid, int64_t prefix,
@@ -110,11 +109,10 @@ LogicalResult OrderAttr::verify(EmitError emitError, OrderKind kind,
            llvm::all_of(axes, [](int64_t n) { return n >= 1; });
   };
   auto text = [](ArrayRef<int64_t> axes) {
-    return "[" + llvm::join(llvm::map_range(axes,
-                                            [](int64_t n) {
-                                              return std::to_string(n);
-                                            }),
-                            ", ") +
+    return "[" +
+           llvm::join(llvm::map_range(
+                          axes, [](int64_t n) { return std::to_string(n); }),
+                      ", ") +
            "]";
   };
   if (!isBox(grid))
@@ -142,7 +140,8 @@ int64_t OrderAttr::getTokens() const {
   return getPrefix() + grid[0] * grid[1] * grid[2] + getSuffix();
 }
 
-// -- Routing policies ------------------------------------------------------------
+// -- Routing policies
+// ------------------------------------------------------------
 
 TopPAttr TopPAttr::get(MLIRContext *context, double p, int64_t minBlocks,
                        ArrayRef<int64_t> keep) {
@@ -190,7 +189,8 @@ LogicalResult WindowAttr::verify(EmitError emitError, int64_t blocks) {
 bool WindowAttr::isStatic() const { return true; }
 int64_t WindowAttr::getKeepEnd() const { return 0; }
 
-// -- Mesh, placement, cost -------------------------------------------------------
+// -- Mesh, placement, cost
+// -------------------------------------------------------
 
 LogicalResult MeshAttr::verify(EmitError emitError, int64_t ulysses,
                                int64_t ring) {
@@ -226,7 +226,8 @@ LogicalResult CostModelAttr::verify(EmitError emitError, int64_t tilePs,
   return success();
 }
 
-// -- Plan ------------------------------------------------------------------------
+// -- Plan
+// ------------------------------------------------------------------------
 
 static LogicalResult verifyMoves(EmitError emitError, MeshAttr mesh,
                                  int64_t heads, ArrayRef<PlannedMove> moves) {
@@ -266,8 +267,7 @@ static LogicalResult verifyTransfers(EmitError emitError, MeshAttr mesh,
     if (transfer.from == transfer.to)
       return emitError() << "destination of a transfer of kv head "
                          << transfer.kvHead
-                         << " must differ from its origin: got "
-                         << transfer.to;
+                         << " must differ from its origin: got " << transfer.to;
     int64_t size = 2 * transfer.numRanges;
     if (size < 0 || size > static_cast<int64_t>(ranges.size()))
       return emitError() << "ranges of a transfer: got " << ranges.size() / 2
@@ -288,16 +288,16 @@ static LogicalResult verifyExtras(EmitError emitError, MeshAttr mesh,
                                   ArrayRef<PlannedExtra> extras) {
   const PlannedExtra *last = nullptr;
   for (const PlannedExtra &extra : extras) {
-    if (failed(verifyIndex(emitError, "head of extra tiles", extra.head,
-                           heads)) ||
+    if (failed(
+            verifyIndex(emitError, "head of extra tiles", extra.head, heads)) ||
         failed(verifyIndex(emitError, "ring index of extra tiles", extra.ring,
                            mesh.getRing())))
       return failure();
     if (extra.tiles < 1)
       return emitError() << "extra tiles of head " << extra.head << ": got "
                          << extra.tiles << ", expected at least 1";
-    if (last && std::pair(extra.head, extra.ring) <=
-                    std::pair(last->head, last->ring))
+    if (last &&
+        std::pair(extra.head, extra.ring) <= std::pair(last->head, last->ring))
       return emitError() << "extras must ascend by head and ring index: got ["
                          << extra.head << ", " << extra.ring << "] after ["
                          << last->head << ", " << last->ring << "]";
@@ -308,8 +308,7 @@ static LogicalResult verifyExtras(EmitError emitError, MeshAttr mesh,
 
 static LogicalResult verifyLoads(EmitError emitError, StringRef what,
                                  MeshAttr mesh, ArrayRef<int64_t> loads) {
-  if (!loads.empty() &&
-      static_cast<int64_t>(loads.size()) != mesh.getRanks())
+  if (!loads.empty() && static_cast<int64_t>(loads.size()) != mesh.getRanks())
     return emitError() << "entries of " << what << ": got " << loads.size()
                        << ", expected 0 or one per rank, " << mesh.getRanks();
   for (int64_t load : loads)

@@ -1,4 +1,4 @@
-//===- Canonicalize.cpp - Folders of the ops --------------------*- C++ -*-===//
+//===- Canonicalize.cpp - Folders of the ops ------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,8 @@
 using namespace mlir;
 using namespace mlir::sparseattn;
 
-// -- Masks -----------------------------------------------------------------------
+// -- Masks
+// -----------------------------------------------------------------------
 
 OpFoldResult ExplicitMaskOp::fold(FoldAdaptor) { return getBitsAttr(); }
 
@@ -71,7 +72,8 @@ OpFoldResult IntersectOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-// -- Permutations and layouts ----------------------------------------------------
+// -- Permutations and layouts
+// ----------------------------------------------------
 
 OpFoldResult PermuteOp::fold(FoldAdaptor) {
   if (getOrder().isIdentity())
@@ -98,7 +100,8 @@ OpFoldResult ReshardOp::fold(FoldAdaptor) {
   return {};
 }
 
-// -- Merge -----------------------------------------------------------------------
+// -- Merge
+// -----------------------------------------------------------------------
 
 /// Whether a constant partial is empty everywhere: output 0, lse -inf.
 static bool isEmptyPartial(Attribute o, Attribute lse) {

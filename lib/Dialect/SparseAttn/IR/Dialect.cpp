@@ -1,4 +1,4 @@
-//===- Dialect.cpp - The sparseattn dialect ---------------------*- C++ -*-===//
+//===- Dialect.cpp - The sparseattn dialect -------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -20,16 +20,14 @@ struct AliasInterface : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
   AliasResult getAlias(Attribute attr, raw_ostream &os) const override {
-    StringRef name =
-        llvm::TypeSwitch<Attribute, StringRef>(attr)
-            .Case<OrderAttr>([](auto) { return "order"; })
-            .Case<PlacementAttr>([](auto) { return "placement"; })
-            .Case<CostModelAttr>([](auto) { return "cost"; })
-            .Case<PlanAttr>([](auto) { return "plan"; })
-            .Default([](Attribute) { return ""; });
+    StringRef name = llvm::TypeSwitch<Attribute, StringRef>(attr)
+                         .Case<OrderAttr>([](auto) { return "order"; })
+                         .Case<PlacementAttr>([](auto) { return "placement"; })
+                         .Case<CostModelAttr>([](auto) { return "cost"; })
+                         .Case<PlanAttr>([](auto) { return "plan"; })
+                         .Default([](Attribute) { return ""; });
     os << name;
-    return name.empty() ? AliasResult::NoAlias
-                        : AliasResult::OverridableAlias;
+    return name.empty() ? AliasResult::NoAlias : AliasResult::OverridableAlias;
   }
 
   AliasResult getAlias(Type type, raw_ostream &os) const override {
@@ -69,8 +67,8 @@ LogicalResult SparseAttnDialect::verifyOperationAttribute(Operation *op,
                                                           NamedAttribute attr) {
   if (attr.getName() == "sparseattn.boundary_order" &&
       !isa<OrderAttr>(attr.getValue()))
-    return op->emitOpError() << "attribute 'sparseattn.boundary_order': got "
-                             << attr.getValue()
-                             << ", expected #sparseattn.order<...>";
+    return op->emitOpError()
+           << "attribute 'sparseattn.boundary_order': got " << attr.getValue()
+           << ", expected #sparseattn.order<...>";
   return success();
 }

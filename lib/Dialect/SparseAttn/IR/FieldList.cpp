@@ -1,4 +1,4 @@
-//===- FieldList.cpp - <name = value, ...> of attributes --------*- C++ -*-===//
+//===- FieldList.cpp - <name = value, ...> of attributes ------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -59,14 +59,16 @@ ParseResult FieldList::parseOne() {
   SMLoc loc = parser.getCurrentLocation();
   StringRef name;
   bool isName = succeeded(parser.parseOptionalKeyword(&name));
-  Field *field = llvm::find_if(fields, [&](Field &f) { return f.name == name; });
+  Field *field =
+      llvm::find_if(fields, [&](Field &f) { return f.name == name; });
   if (!isName || field == fields.end()) {
     auto diag = parser.emitError(loc);
     if (isName)
       diag << "unknown field: got '" << name << "', expected one of: ";
     else
       diag << "expected a field, one of: ";
-    llvm::interleaveComma(fields, diag, [&](const Field &f) { diag << f.name; });
+    llvm::interleaveComma(fields, diag,
+                          [&](const Field &f) { diag << f.name; });
     return diag;
   }
   if (field->seen)
@@ -95,9 +97,9 @@ ParseResult FieldList::parse(bool first) {
 
 ParseResult sparseattn::parseInts(AsmParser &parser,
                                   SmallVectorImpl<int64_t> &values) {
-  return parser.parseCommaSeparatedList(
-      AsmParser::Delimiter::Square,
-      [&] { return parser.parseInteger(values.emplace_back()); });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return parser.parseInteger(values.emplace_back());
+  });
 }
 
 void sparseattn::printInts(AsmPrinter &printer, ArrayRef<int64_t> values) {

@@ -1,4 +1,4 @@
-//===- MaskBits.cpp - Constant masks as bits --------------------*- C++ -*-===//
+//===- MaskBits.cpp - Constant masks as bits ------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -86,9 +86,9 @@ DenseIntElementsAttr sparseattn::makePolicyBits(PolicyAttrInterface policy,
   return makeBits(type, bits);
 }
 
-DenseIntElementsAttr
-sparseattn::dropInvisibleTiles(DenseIntElementsAttr bits, MaskType mask,
-                               int64_t &dropped) {
+DenseIntElementsAttr sparseattn::dropInvisibleTiles(DenseIntElementsAttr bits,
+                                                    MaskType mask,
+                                                    int64_t &dropped) {
   dropped = 0;
   if (!mask.getCausal() || isEmptyMask(bits))
     return bits;

@@ -1,4 +1,4 @@
-//===- Ops.cpp - Syntax and builders of the ops -----------------*- C++ -*-===//
+//===- Ops.cpp - Syntax and builders of the ops ---------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -13,7 +13,8 @@
 using namespace mlir;
 using namespace mlir::sparseattn;
 
-// -- custom<SameTypes>: one written type for several values ----------------------
+// -- custom<SameTypes>: one written type for several values
+// ----------------------
 
 template <typename... Types>
 static ParseResult parseSameTypes(OpAsmParser &parser, Type &first,
@@ -30,7 +31,8 @@ static void printSameTypes(OpAsmPrinter &printer, Operation *, Type first,
   printer << first;
 }
 
-// -- custom<Thresholds>, custom<Slack>: two numbers, absent when default ---------
+// -- custom<Thresholds>, custom<Slack>: two numbers, absent when default
+// ---------
 
 static ParseResult parsePair(OpAsmParser &parser, StringRef keyword,
                              IntegerAttr &first, IntegerAttr &second) {
@@ -71,7 +73,8 @@ static void printSlack(OpAsmPrinter &printer, AugmentOp, IntegerAttr n1,
 #define GET_OP_CLASSES
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttnOps.cpp.inc"
 
-// -- Builders --------------------------------------------------------------------
+// -- Builders
+// --------------------------------------------------------------------
 
 void PermuteOp::build(OpBuilder &, OperationState &state, Value input,
                       OrderAttr order, bool inverse) {

@@ -1,4 +1,4 @@
-//===- Printers.cpp - Text of attributes and types --------------*- C++ -*-===//
+//===- Printers.cpp - Text of attributes and types ------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -81,7 +81,8 @@ constexpr int64_t defaultCube[] = {4, 4, 4};
 constexpr int64_t defaultTilePs = 1000;
 } // namespace
 
-// -- Order -----------------------------------------------------------------------
+// -- Order
+// -----------------------------------------------------------------------
 
 Attribute OrderAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
@@ -138,7 +139,8 @@ void OrderAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-// -- Routing policies ------------------------------------------------------------
+// -- Routing policies
+// ------------------------------------------------------------
 
 Attribute TopPAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
@@ -205,7 +207,8 @@ void WindowAttr::print(AsmPrinter &printer) const {
   printer << "<blocks = " << getBlocks() << '>';
 }
 
-// -- Mesh, placement, cost -------------------------------------------------------
+// -- Mesh, placement, cost
+// -------------------------------------------------------
 
 Attribute MeshAttr::parse(AsmParser &parser, Type type) {
   SMLoc loc = parser.getCurrentLocation();
@@ -267,9 +270,8 @@ Attribute CostModelAttr::parse(AsmParser &parser, Type type) {
   fields.addInt("schedule_ns", scheduleNs);
   if (parser.parseLess() || fields.parse(/*first=*/true))
     return {};
-  return parser.getChecked<CostModelAttr>(loc, parser.getContext(), tilePs,
-                                          rowPs, transferPs, bytePs,
-                                          scheduleNs);
+  return parser.getChecked<CostModelAttr>(
+      loc, parser.getContext(), tilePs, rowPs, transferPs, bytePs, scheduleNs);
 }
 
 void CostModelAttr::print(AsmPrinter &printer) const {
@@ -283,7 +285,8 @@ void CostModelAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-// -- Plan ------------------------------------------------------------------------
+// -- Plan
+// ------------------------------------------------------------------------
 
 /// Reads `[[kv_head, ulysses, from, to, [begin, end, ...]], ...]`.
 static ParseResult parseTransfers(AsmParser &parser,
@@ -380,7 +383,8 @@ void PlanAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-// -- Mask type -------------------------------------------------------------------
+// -- Mask type
+// -------------------------------------------------------------------
 
 /// Reads `12x110x110` with `count` numbers.
 static ParseResult parseSizes(AsmParser &parser, StringRef what, size_t count,
@@ -390,8 +394,8 @@ static ParseResult parseSizes(AsmParser &parser, StringRef what, size_t count,
                                 /*withTrailingX=*/false))
     return failure();
   if (sizes.size() != count)
-    return parser.emitError(loc) << what << ": got " << sizes.size()
-                                 << " sizes, expected " << count;
+    return parser.emitError(loc)
+           << what << ": got " << sizes.size() << " sizes, expected " << count;
   return success();
 }
 
@@ -405,8 +409,7 @@ Type MaskType::parse(AsmParser &parser) {
     return {};
   FieldList fields(parser);
   fields.add(
-      "block",
-      [&] { return parseSizes(parser, "block of a mask", 2, block); },
+      "block", [&] { return parseSizes(parser, "block of a mask", 2, block); },
       /*required=*/true);
   fields.add(
       "tokens",

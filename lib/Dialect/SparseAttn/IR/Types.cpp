@@ -1,4 +1,4 @@
-//===- Types.cpp - Masks and plans as values --------------------*- C++ -*-===//
+//===- Types.cpp - Masks and plans as values ------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -57,8 +57,8 @@ LogicalResult MaskType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << tooMany;
   if (order && (order.getTokens() != sq || order.getTokens() != skv))
     return emitError() << "tokens of a mask must equal those of its order: got "
-                       << sq << "x" << skv << ", expected "
-                       << order.getTokens() << "x" << order.getTokens();
+                       << sq << "x" << skv << ", expected " << order.getTokens()
+                       << "x" << order.getTokens();
   return success();
 }
 

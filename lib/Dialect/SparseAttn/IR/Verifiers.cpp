@@ -1,4 +1,4 @@
-//===- Verifiers.cpp - Rules of the ops -------------------------*- C++ -*-===//
+//===- Verifiers.cpp - Rules of the ops -----------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -99,7 +99,8 @@ int64_t rowsOf(RankedTensorType type) { return type.getDimSize(1); }
 int64_t headDimOf(RankedTensorType type) { return type.getDimSize(2); }
 } // namespace
 
-// -- Masks -----------------------------------------------------------------------
+// -- Masks
+// -----------------------------------------------------------------------
 
 LogicalResult PoolOp::verify() {
   RankedTensorType in = getInput().getType(), out = getOutput().getType();
@@ -107,11 +108,10 @@ LogicalResult PoolOp::verify() {
   if (failed(expectBlock(*this, "block size", block)))
     return failure();
   return failure(
-      failed(expectEqual(*this, "block count of output",
-                         "ceil(" + Twine(rowsOf(in)) + " / " + Twine(block) +
-                             ")",
-                         rowsOf(out),
-                         MaskType::ceilBlocks(rowsOf(in), block))) ||
+      failed(
+          expectEqual(*this, "block count of output",
+                      "ceil(" + Twine(rowsOf(in)) + " / " + Twine(block) + ")",
+                      rowsOf(out), MaskType::ceilBlocks(rowsOf(in), block))) ||
       failed(expectEqual(*this, "head count of output", "that of input",
                          headsOf(out), headsOf(in))) ||
       failed(expectEqual(*this, "head dimension of output", "that of input",
@@ -144,8 +144,8 @@ LogicalResult RouteOp::verify() {
 LogicalResult ExplicitMaskOp::verify() {
   MaskType mask = getMask().getType();
   ArrayRef<int64_t> shape = getBits().getType().getShape();
-  if (shape == ArrayRef<int64_t>{mask.getHeads(), mask.getQBlocks(),
-                                 mask.getKvBlocks()})
+  if (shape ==
+      ArrayRef<int64_t>{mask.getHeads(), mask.getQBlocks(), mask.getKvBlocks()})
     return success();
   auto diag = emitOpError() << "shape of bits must equal that of mask: got ";
   llvm::interleave(shape, diag, "x");
@@ -170,7 +170,8 @@ LogicalResult IntersectOp::verify() {
                      getMask().getType());
 }
 
-// -- Plans -----------------------------------------------------------------------
+// -- Plans
+// -----------------------------------------------------------------------
 
 LogicalResult PlaceOp::verify() {
   RankedTensorType q = getQ().getType(), k = getK().getType();
@@ -222,12 +223,12 @@ LogicalResult ReshardOp::verify() {
                            getOutput().getType(), getInput().getType());
 }
 
-// -- Computation -----------------------------------------------------------------
+// -- Computation
+// -----------------------------------------------------------------
 
 LogicalResult PermuteOp::verify() {
   if (failed(expectEqual(*this, "token count of input", "that of the order",
-                         rowsOf(getInput().getType()),
-                         getOrder().getTokens())))
+                         rowsOf(getInput().getType()), getOrder().getTokens())))
     return failure();
   return expectEqual<Type>(*this, "type of output", "type of input",
                            getOutput().getType(), getInput().getType());
@@ -262,8 +263,8 @@ LogicalResult AttendOp::verify() {
                          mask.getSq(), rowsOf(q))) ||
       failed(expectEqual(*this, "key token count of mask", "tokens of k",
                          mask.getSkv(), rowsOf(k))) ||
-      failed(expectBlock(*this, "query block size of mask",
-                         mask.getBlockQ())) ||
+      failed(
+          expectBlock(*this, "query block size of mask", mask.getBlockQ())) ||
       failed(expectBlock(*this, "key block size of mask", mask.getBlockK())) ||
       failed(expectEqual<Type>(*this, "type of o", "type of q",
                                getO().getType(), q)))
@@ -289,7 +290,7 @@ LogicalResult MergeOp::verify() {
   if (headsOf(lse) != headsOf(o) || rowsOf(lse) != rowsOf(o))
     return emitOpError()
            << "shape of lhs_lse must equal heads x tokens of lhs_o: got "
-           << headsOf(lse) << "x" << rowsOf(lse) << ", expected "
-           << headsOf(o) << "x" << rowsOf(o);
+           << headsOf(lse) << "x" << rowsOf(lse) << ", expected " << headsOf(o)
+           << "x" << rowsOf(o);
   return success();
 }

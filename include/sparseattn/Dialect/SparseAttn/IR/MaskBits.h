@@ -29,8 +29,8 @@ DenseIntElementsAttr intersectBits(DenseIntElementsAttr a,
 /// without a visible key are left out.
 DenseIntElementsAttr makePolicyBits(PolicyAttrInterface policy, MaskType mask);
 
-/// `bits` without the tiles of a causal mask that have no visible key. `dropped`
-/// receives their number.
+/// `bits` without the tiles of a causal mask that have no visible key.
+/// `dropped` receives their number.
 DenseIntElementsAttr dropInvisibleTiles(DenseIntElementsAttr bits,
                                         MaskType mask, int64_t &dropped);
 

@@ -1,0 +1,26 @@
+//===- Passes.h - Who computes what -----------------------------*- C++ -*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_TRANSFORMS_PLAN_PASSES_H
+#define SPARSEATTN_TRANSFORMS_PLAN_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace mlir::sparseattn {
+
+#define GEN_PASS_DECL
+#include "sparseattn/Transforms/Plan/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "sparseattn/Transforms/Plan/Passes.h.inc"
+
+} // namespace mlir::sparseattn
+
+#endif // SPARSEATTN_TRANSFORMS_PLAN_PASSES_H
