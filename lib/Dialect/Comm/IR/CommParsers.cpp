@@ -193,6 +193,38 @@ ParseResult sa_comm::detail::parseIntList(OpAsmParser &parser,
   return success();
 }
 
+/// `@src -> @dst`
+static ParseResult parseWindows(OpAsmParser &parser, FlatSymbolRefAttr &src,
+                                FlatSymbolRefAttr &dst) {
+  return failure(parser.parseAttribute(src) || parser.parseArrow() ||
+                 parser.parseAttribute(dst));
+}
+
+ParseResult
+sa_comm::detail::parseExchange(OpAsmParser &parser, FlatSymbolRefAttr &src,
+                               FlatSymbolRefAttr &dst, Attribute &send,
+                               Attribute &sendCounts, Attribute &recv,
+                               Attribute &recvCounts) {
+  return failure(
+      parseWindows(parser, src, dst) || parser.parseKeyword("send") ||
+      parseChunkList(parser, send) || parser.parseKeyword("counts") ||
+      parseIntList(parser, sendCounts) ||
+      parser.parseKeyword("recv") || parseChunkList(parser, recv) ||
+      parser.parseKeyword("counts") || parseIntList(parser, recvCounts));
+}
+
+ParseResult sa_comm::detail::parseGather(OpAsmParser &parser,
+                                         FlatSymbolRefAttr &src,
+                                         FlatSymbolRefAttr &dst,
+                                         Attribute &send, Attribute &recv,
+                                         Attribute &recvCounts) {
+  return failure(parseWindows(parser, src, dst) ||
+                 parser.parseKeyword("send") || parseChunkList(parser, send) ||
+                 parser.parseKeyword("recv") || parseChunkList(parser, recv) ||
+                 parser.parseKeyword("counts") ||
+                 parseIntList(parser, recvCounts));
+}
+
 ParseResult sa_comm::detail::parsePeer(OpAsmParser &parser, Attribute &peer) {
   if (parseOptionalSymbol(parser, peer))
     return success();

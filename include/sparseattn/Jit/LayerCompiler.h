@@ -1,0 +1,91 @@
+//===- LayerCompiler.h - From a layer's text to what runs ---------*- C++
+//-*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_JIT_LAYERCOMPILER_H
+#define SPARSEATTN_JIT_LAYERCOMPILER_H
+
+#include "sparseattn-rt/Executable.h"
+#include "sparseattn-rt/Order.h"
+#include "sparseattn-rt/Program.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mlir {
+namespace sparseattn {
+
+/// What a caller may set over the layer's text. Zero and empty mean: as the
+/// text says.
+struct LayerOptions {
+  int64_t ulysses = 0;
+  int64_t ring = 0;
+  std::string balance; ///< none or swap
+  bool augment = false;
+  std::optional<sart::DType> dtype;
+  const uint8_t *mask = nullptr; ///< bytes [heads][q-blocks][kv-blocks]
+  size_t maskSize = 0;
+};
+
+/// A compiled layer: the program (a template, or bound for constant masks), its
+/// kernels, and the module as it stood after the plan phase.
+class CompiledLayer {
+public:
+  CompiledLayer();
+  CompiledLayer(CompiledLayer &&);
+  CompiledLayer &operator=(CompiledLayer &&);
+  ~CompiledLayer();
+
+  sart::Program program;
+  std::shared_ptr<sart::KernelTable> kernels;
+  /// Order of permute ops at the layer's entry and exit.
+  std::optional<sart::Order> boundaryOrder;
+  /// Plan that the text's balance op carries: what runs.
+  std::optional<sart::Plan> fixedPlan;
+  double compileMs = 0;
+
+  /// The plan phase's module with `plan` on its balance op.
+  sart::Expected<std::string> planText(const sart::Plan &plan) const;
+
+private:
+  friend class LayerCompiler;
+  struct Modules;
+  std::unique_ptr<Modules> modules;
+};
+
+/// Compiles layers in process. Errors carry the diagnostics with line and
+/// column. Not safe for use by two threads at once.
+class LayerCompiler {
+public:
+  /// `compileKernels` false: programs only (for the reference backend).
+  static sart::Expected<std::unique_ptr<LayerCompiler>>
+  create(bool compileKernels);
+  ~LayerCompiler();
+
+  /// sparseattn text (one function with one attend op) to program and kernels.
+  sart::Expected<CompiledLayer> compileLayer(std::string_view text,
+                                             const LayerOptions &options);
+  /// sa_comm text or program bytes; verified, then kernels are compiled.
+  sart::Expected<CompiledLayer> compileProgram(std::string_view program);
+
+  /// The #sparseattn.plan of a module's balance op.
+  sart::Expected<sart::Plan> parsePlan(std::string_view text);
+  /// sa_comm text of a program.
+  sart::Expected<std::string> printProgram(const sart::Program &program);
+
+private:
+  LayerCompiler();
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace sparseattn
+} // namespace mlir
+
+#endif // SPARSEATTN_JIT_LAYERCOMPILER_H

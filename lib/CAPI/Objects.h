@@ -1,0 +1,80 @@
+//===- Objects.h - What the C API's handles point to --------------*- C++ -*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_LIB_CAPI_OBJECTS_H
+#define SPARSEATTN_LIB_CAPI_OBJECTS_H
+
+#include "sparseattn-c/sparseattn.h"
+
+#include "sparseattn/Jit/LayerCompiler.h"
+
+#include "sparseattn-rt/Executor.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct sa_engine {
+  std::unique_ptr<mlir::sparseattn::LayerCompiler> compiler;
+  std::shared_ptr<sart::ThreadPool> pool;
+  bool reference = false;
+  int64_t timeoutMs = 60000;
+};
+
+struct sa_layer {
+  sa_engine *engine = nullptr;
+  mlir::sparseattn::CompiledLayer compiled;
+  std::unique_ptr<sart::Executor> executor;
+  std::optional<sart::Plan> fixedPlan;
+  int64_t denseSteps = 0;
+  bool hasRun = false;
+  sart::RunStats stats;
+  sart::RunOptions pending; ///< of a begin without its finish
+  bool began = false;
+  std::vector<sart::RankTensors> beganTensors;
+  std::string text; ///< of the last text or bytes handed out
+};
+
+namespace capi {
+
+/// Remembers `message` for sa_last_error and returns SA_ERROR.
+sa_status fail(std::string message);
+inline sa_status fail(const sart::Status &status) {
+  return fail(status.message());
+}
+
+/// Copies the caller's struct into a zeroed one of today's size, so that
+/// callers built against an earlier version work.
+template <typename T>
+T withDefaults(const T *given) {
+  T result = {};
+  if (given) {
+    size_t size = given->struct_size < sizeof(T) ? given->struct_size : sizeof(T);
+    __builtin_memcpy(&result, given, size);
+  }
+  result.struct_size = sizeof(T);
+  return result;
+}
+
+/// Writes `value` into the caller's struct, as much as it has room for.
+template <typename T>
+void assignSized(T *target, T value) {
+  size_t size = target->struct_size < sizeof(T) ? target->struct_size : sizeof(T);
+  size_t given = target->struct_size;
+  __builtin_memcpy(target, &value, size);
+  target->struct_size = given;
+}
+
+/// Checks sizes, dtype, strides and pointer of a caller's tensor.
+sart::Expected<sart::Tensor> toTensor(const char *name, const sa_tensor *tensor,
+                                      sart::DType dtype, int64_t heads,
+                                      int64_t tokens, int64_t elements);
+
+} // namespace capi
+
+#endif // SPARSEATTN_LIB_CAPI_OBJECTS_H

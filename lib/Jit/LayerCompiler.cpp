@@ -1,0 +1,329 @@
+//===- LayerCompiler.cpp - From a layer's text to what runs
+//----------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "sparseattn/Jit/LayerCompiler.h"
+
+#include "LayerOverrides.h"
+
+#include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
+#include "sparseattn/Dialect/Comm/IR/Comm.h"
+#include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
+#include "sparseattn/Jit/KernelCompiler.h"
+#include "sparseattn/Pipelines/Pipelines.h"
+#include "sparseattn/Target/Plan/Plan.h"
+#include "sparseattn/Target/Program/Program.h"
+#include "sparseattn/Transforms/Boundary/Passes.h"
+#include "sparseattn/Transforms/Comm/Passes.h"
+#include "sparseattn/Transforms/Kernel/Passes.h"
+
+#include "sparseattn-rt/Validator.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::sparseattn;
+using sart::Expected;
+using sart::Status;
+
+struct CompiledLayer::Modules {
+  std::shared_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> plan;
+};
+
+CompiledLayer::CompiledLayer() = default;
+CompiledLayer::CompiledLayer(CompiledLayer &&) = default;
+CompiledLayer &CompiledLayer::operator=(CompiledLayer &&) = default;
+CompiledLayer::~CompiledLayer() = default;
+
+struct LayerCompiler::State {
+  std::shared_ptr<MLIRContext> context;
+  std::shared_ptr<KernelCompiler> kernelCompiler; ///< null: programs only
+  sart::KernelTable compiled; ///< every kernel compiled so far
+
+  Expected<std::shared_ptr<sart::KernelTable>>
+  kernelsOf(const sart::Program &program);
+};
+
+namespace {
+
+/// Collects diagnostics into one message: `line 3, column 5: <error>`, notes
+/// after it.
+class DiagnosticText {
+public:
+  explicit DiagnosticText(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return success();
+          if (!text.empty())
+            text += "; ";
+          append(diagnostic);
+          for (Diagnostic &note : diagnostic.getNotes()) {
+            text += "; note: ";
+            append(note);
+          }
+          return success();
+        }) {}
+
+  Status failure(StringRef what) const {
+    return Status::error(text.empty() ? what.str() + ": got no reason" : text);
+  }
+
+private:
+  void append(Diagnostic &diagnostic) {
+    if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+      text += "line " + std::to_string(place.getLine()) + ", column " +
+              std::to_string(place.getColumn()) + ": ";
+    text += diagnostic.str();
+  }
+
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+double millisecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+std::string toText(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream);
+  stream << "\n";
+  return text;
+}
+
+OwningOpRef<ModuleOp> parse(std::string_view text, MLIRContext &context) {
+  return parseSourceString<ModuleOp>(StringRef(text.data(), text.size()),
+                                     ParserConfig(&context), "layer");
+}
+
+/// The module's only schedule as a program.
+FailureOr<sart::Program> exportOnly(ModuleOp module) {
+  Operation *found = nullptr;
+  for (Operation &op : *module.getBody()) {
+    if (!isa<sa_comm::TemplateOp, sa_comm::ProgramOp>(op))
+      continue;
+    if (found)
+      return op.emitError("schedules of the module: got a second, expected one "
+                          "sa_comm.template or sa_comm.program");
+    found = &op;
+  }
+  if (!found)
+    return module.emitError("schedules of the module: got none, expected one "
+                            "sa_comm.template or sa_comm.program");
+  return sa_comm::exportProgram(found);
+}
+
+} // namespace
+
+Expected<std::string> CompiledLayer::planText(const sart::Plan &plan) const {
+  if (!modules)
+    return sart::makeError("plan of a program: got a layer without its module, "
+                           "expected one compiled from sparseattn text");
+  OwningOpRef<ModuleOp> copy = modules->plan->clone();
+  copy->walk([&](BalanceOp op) {
+    op.setFixedPlanAttr(fromPlan(modules->context.get(), plan));
+  });
+  return toText(*copy);
+}
+
+LayerCompiler::LayerCompiler() = default;
+LayerCompiler::~LayerCompiler() = default;
+
+Expected<std::unique_ptr<LayerCompiler>>
+LayerCompiler::create(bool compileKernels) {
+  std::unique_ptr<LayerCompiler> compiler(new LayerCompiler());
+  compiler->state = std::make_unique<State>();
+  DialectRegistry registry;
+  registerSparseAttnDialect(registry);
+  sa_comm::registerCommDialect(registry);
+  registry.insert<func::FuncDialect>();
+  registerKernelDialects(registry);
+  compiler->state->context =
+      std::make_shared<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  compiler->state->context->loadAllAvailableDialects();
+  if (compileKernels) {
+    llvm::Expected<CpuTarget> target = CpuTarget::host();
+    if (!target)
+      return sart::makeError("cpu: ", llvm::toString(target.takeError()));
+    auto kernelCompiler = KernelCompiler::create(std::move(*target));
+    if (!kernelCompiler)
+      return sart::makeError("kernel compiler: ",
+                             llvm::toString(kernelCompiler.takeError()));
+    compiler->state->kernelCompiler = std::move(*kernelCompiler);
+  }
+  return compiler;
+}
+
+/// Compiles what `program` needs and is not there yet, all in one module.
+Expected<std::shared_ptr<sart::KernelTable>>
+LayerCompiler::State::kernelsOf(const sart::Program &program) {
+  auto table = std::make_shared<sart::KernelTable>();
+  if (!kernelCompiler)
+    return table;
+  std::vector<sart::KernelSpec> required = requiredKernels(program), missing;
+  for (const sart::KernelSpec &spec : required)
+    if (!compiled.find(spec))
+      missing.push_back(spec);
+  if (!missing.empty()) {
+    DiagnosticText diagnostics(*context);
+    OwningOpRef<ModuleOp> module =
+        ModuleOp::create(UnknownLoc::get(context.get()));
+    OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+    FailureOr<ModuleOp> kernels = emitCpuKernels(
+        builder, module->getLoc(), missing, kernelCompiler->getTarget());
+    if (failed(kernels))
+      return diagnostics.failure("kernels");
+    llvm::Expected<CompiledKernels> loaded = kernelCompiler->compile(*kernels);
+    if (!loaded)
+      return sart::makeError("kernels: ", llvm::toString(loaded.takeError()));
+    for (const sart::KernelSpec &spec : missing)
+      for (const CompiledKernel &kernel : loaded->kernels)
+        if (kernel.name == spec.name())
+          compiled.add({spec, kernel.entry, kernel.scratchBytes,
+                        kernel.scratchBytesPerBlock, kernelCompiler});
+  }
+  for (const sart::KernelSpec &spec : required)
+    if (const sart::LoadedKernel *kernel = compiled.find(spec))
+      table->add(*kernel);
+  return table;
+}
+
+Expected<CompiledLayer>
+LayerCompiler::compileLayer(std::string_view text,
+                            const LayerOptions &options) {
+  auto begin = std::chrono::steady_clock::now();
+  MLIRContext &context = *state->context;
+  DiagnosticText diagnostics(context);
+  OwningOpRef<ModuleOp> module = parse(text, context);
+  if (!module)
+    return diagnostics.failure("layer text");
+  FailureOr<func::FuncOp> layer = findLayer(*module);
+  if (failed(layer))
+    return diagnostics.failure("layer");
+  if (options.dtype) {
+    overrideElementType(*layer, *options.dtype);
+    if (failed(verify(*module)))
+      return diagnostics.failure("layer");
+  }
+  if (options.mask &&
+      failed(overrideMask(*layer, {options.mask, options.maskSize})))
+    return diagnostics.failure("mask");
+
+  PlanPipelineOptions plan;
+  plan.ulysses = options.ulysses;
+  plan.ring = options.ring;
+  plan.balance = options.balance;
+  plan.augment = options.augment;
+  PassManager front(&context, ModuleOp::getOperationName());
+  buildMaskPipeline(front);
+  buildPlanPipeline(front, plan);
+  if (failed(front.run(*module)))
+    return diagnostics.failure("plan phase");
+
+  CompiledLayer compiled;
+  compiled.modules = std::make_unique<CompiledLayer::Modules>();
+  compiled.modules->context = state->context;
+  compiled.modules->plan = module->clone();
+  layer = findLayer(*module);
+  if (failed(layer))
+    return diagnostics.failure("layer");
+  if (auto order = (*layer)->getAttrOfType<OrderAttr>(kBoundaryOrderAttr))
+    compiled.boundaryOrder = toOrder(order);
+  (*layer)->walk([&](BalanceOp op) {
+    if (op.getFixedPlanAttr())
+      compiled.fixedPlan = toPlan(*op.getFixedPlan());
+  });
+
+  PassManager back(&context, ModuleOp::getOperationName());
+  buildCommPipeline(back);
+  if (failed(back.run(*module)))
+    return diagnostics.failure("comm phase");
+  FailureOr<sart::Program> program = exportOnly(*module);
+  if (failed(program))
+    return diagnostics.failure("comm phase");
+  compiled.program = std::move(*program);
+  auto kernels = state->kernelsOf(compiled.program);
+  if (!kernels)
+    return kernels.status();
+  compiled.kernels = std::move(*kernels);
+  compiled.compileMs = millisecondsSince(begin);
+  return compiled;
+}
+
+Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
+  auto begin = std::chrono::steady_clock::now();
+  CompiledLayer compiled;
+  if (text.substr(0, 6) == "SAPROG") {
+    Expected<sart::Program> program = sart::deserialize(
+        reinterpret_cast<const uint8_t *>(text.data()), text.size());
+    if (!program)
+      return program.status();
+    if (Status status = sart::validate(*program); !status.ok())
+      return status;
+    compiled.program = std::move(*program);
+  } else {
+    MLIRContext &context = *state->context;
+    DiagnosticText diagnostics(context);
+    OwningOpRef<ModuleOp> module = parse(text, context);
+    if (!module)
+      return diagnostics.failure("program text");
+    PassManager manager(&context, ModuleOp::getOperationName());
+    manager.addPass(createVerifySchedulePass());
+    if (failed(manager.run(*module)))
+      return diagnostics.failure("program");
+    FailureOr<sart::Program> program = exportOnly(*module);
+    if (failed(program))
+      return diagnostics.failure("program");
+    compiled.program = std::move(*program);
+  }
+  auto kernels = state->kernelsOf(compiled.program);
+  if (!kernels)
+    return kernels.status();
+  compiled.kernels = std::move(*kernels);
+  compiled.compileMs = millisecondsSince(begin);
+  return compiled;
+}
+
+Expected<sart::Plan> LayerCompiler::parsePlan(std::string_view text) {
+  DiagnosticText diagnostics(*state->context);
+  OwningOpRef<ModuleOp> module = parse(text, *state->context);
+  if (!module)
+    return diagnostics.failure("plan text");
+  BalanceOp found;
+  int64_t count = 0;
+  module->walk([&](BalanceOp op) {
+    if (op.getFixedPlanAttr()) {
+      found = op;
+      ++count;
+    }
+  });
+  if (count != 1)
+    return sart::makeError("balance ops with a plan: got ", count,
+                           ", expected one");
+  return toPlan(*found.getFixedPlan());
+}
+
+Expected<std::string>
+LayerCompiler::printProgram(const sart::Program &program) {
+  MLIRContext &context = *state->context;
+  DiagnosticText diagnostics(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  if (failed(sa_comm::importProgram(program, builder, module->getLoc())))
+    return diagnostics.failure("program");
+  return toText(*module);
+}

@@ -1,0 +1,58 @@
+//===- Report.cpp - report.json of one layer
+//-------------------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Report.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace sart;
+using nlohmann::json;
+
+std::string sart::makeReport(const sa_layer_info &info,
+                             const sa_run_stats &stats,
+                             const CheckResult *check) {
+  std::vector<int64_t> before(stats.loads_before,
+                              stats.loads_before + stats.ranks);
+  std::vector<int64_t> after(stats.loads_after,
+                             stats.loads_after + stats.ranks);
+  json layer = {{"density", stats.density},
+                {"loads", before},
+                {"loads_after", after},
+                {"rho_before", stats.rho_before},
+                {"rho_after", stats.rho_after},
+                {"moves", stats.moves},
+                {"bytes_moved", stats.bytes_moved},
+                {"bytes_ulysses", stats.bytes_ulysses},
+                {"bytes_routed", stats.bytes_routed},
+                {"bytes_dense_ring", stats.bytes_dense_ring},
+                {"kept_mass", nullptr},
+                {"max_abs_error", nullptr},
+                {"psnr", nullptr},
+                {"plan_us", stats.plan_us},
+                {"ms", stats.ms}};
+  if (check) {
+    layer["kept_mass"] = check->keptMass;
+    layer["max_abs_error"] = check->maxError;
+    layer["max_abs_error_bound"] = check->bound;
+    layer["rows_checked"] = check->rows;
+  }
+  json report = {{"schema", 1},
+                 {"version", sa_version()},
+                 {"shape",
+                  {{"heads", info.heads},
+                   {"kv_heads", info.kv_heads},
+                   {"sq", info.sq},
+                   {"skv", info.skv},
+                   {"head_dim", info.head_dim},
+                   {"block", {info.block_q, info.block_k}}}},
+                 {"mesh", {{"ulysses", info.ulysses}, {"ring", info.ring}}},
+                 {"cold_jit_ms", info.jit_ms},
+                 {"plan_us", stats.plan_us},
+                 {"steps", json::array({{{"layers", json::array({layer})}}})}};
+  return report.dump(2) + "\n";
+}

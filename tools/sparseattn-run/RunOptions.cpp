@@ -1,0 +1,176 @@
+//===- RunOptions.cpp - Options of sparseattn-run
+//--------------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "RunOptions.h"
+
+#include "CommandLine.h"
+#include "MeshOption.h"
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace sart;
+
+static Status parseBlock(CommandOptions &options) {
+  size_t cross = options.block.find('x');
+  if (cross == std::string::npos)
+    return makeError("--block: got '", options.block,
+                     "', expected QxK, for example 128x128");
+  Expected<int64_t> q =
+      parseInteger("--block Q", options.block.substr(0, cross), 16, 128);
+  if (!q)
+    return q.status();
+  Expected<int64_t> k =
+      parseInteger("--block K", options.block.substr(cross + 1), 16, 128);
+  if (!k)
+    return k.status();
+  options.blockQ = *q;
+  options.blockK = *k;
+  return Status::success();
+}
+
+static Status checkCombination(const CommandOptions &options,
+                               const CommandLine &line) {
+  size_t sources = line.positionals().size() + (options.attend ? 1 : 0) +
+                   (options.program.empty() ? 0 : 1);
+  if (line.positionals().size() > 1)
+    return makeError("layer files: got ", line.positionals().size(),
+                     ", expected one");
+  if (sources == 0)
+    return makeError("what to run: got nothing, expected LAYER.mlir, --attend "
+                     "or --program P.mlir");
+  if (sources > 1)
+    return makeError("what to run: got ", sources,
+                     " of LAYER.mlir, --attend and --program, expected one");
+  if (options.attend && options.inputs.empty())
+    return makeError("--attend: got no --inputs, expected --inputs F.npz");
+  if (!options.attend && options.causal)
+    return makeError("--causal: got it without --attend, expected a causal "
+                     "mask in the layer file");
+  if (!options.attend && !options.scale.empty())
+    return makeError("--scale: got it without --attend, expected the scale in "
+                     "the layer file");
+  if (!options.program.empty() && !options.plan.empty())
+    return makeError("--plan: got it with --program, expected one of them: a "
+                     "program has its plan in it");
+  if (!options.program.empty() &&
+      (!options.mesh.empty() || options.ranks != 0 ||
+       !options.balance.empty() || options.augment || !options.dtype.empty()))
+    return makeError("--program: got it with --mesh, --ranks, --balance, "
+                     "--augment or --dtype, expected none: the program fixes "
+                     "them");
+  if (options.compileOnly && !options.outputs.empty())
+    return makeError("--outputs: got it with --compile-only, expected one of "
+                     "them");
+  return Status::success();
+}
+
+Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
+                          std::string &helpText) {
+  CommandLine line("sparseattn-run",
+                   "LAYER.mlir | --attend | --program P.mlir [options]",
+                   "Compiles a layer and runs it over N ranks.");
+  line.addText("inputs", "F.npz",
+               "q, k, v [heads, tokens, dim]; optional bool mask "
+               "[heads, q-blocks, kv-blocks] (default: random)",
+               options.inputs);
+  line.addText("outputs", "G.npz", "out in q's dtype and lse [heads, tokens]",
+               options.outputs);
+  line.addInteger("ranks", "N", "number of ranks", 1, maxLocalRanks,
+                  options.ranks);
+  line.addText("mesh", "ulysses=U,ring=R", "mesh of ranks", options.mesh);
+  line.addChoice("balance", "head balance after routing", {"none", "swap"},
+                 options.balance);
+  line.addFlag("augment", "fill slack with next-best blocks", options.augment);
+  line.addChoice("device", "where kernels run (reference: interpreter)",
+                 {"cpu", "reference"}, options.device);
+  line.addChoice("transport", "how ranks exchange data", {"local"},
+                 options.transport);
+  line.addParsed("dtype", "fp32|bf16|fp16", "element type of q, k, v and out",
+                 [&](const std::string &text) {
+                   if (text == "fp32" || text == "f32")
+                     options.dtype = "f32";
+                   else if (text == "bf16")
+                     options.dtype = "bf16";
+                   else if (text == "fp16" || text == "f16")
+                     options.dtype = "f16";
+                   else
+                     return makeError("--dtype: got '", text,
+                                      "', expected one of fp32, bf16, fp16");
+                   return Status::success();
+                 });
+  line.addFlag("attend",
+               "no layer file: attend with the inputs' mask, dense "
+               "without one",
+               options.attend);
+  line.addText("block", "QxK", "block shape of --attend (default 128x128)",
+               options.block);
+  line.addFlag("causal",
+               "causal --attend: query i sees key j iff "
+               "j <= i + Skv - Sq",
+               options.causal);
+  line.addParsed("scale", "X", "scale of --attend (default 1/sqrt(dim))",
+                 [&](const std::string &text) {
+                   char *end = nullptr;
+                   options.scaleValue = std::strtod(text.c_str(), &end);
+                   if (text.empty() || *end != '\0' ||
+                       !std::isfinite(options.scaleValue) ||
+                       options.scaleValue == 0)
+                     return makeError("--scale: got '", text,
+                                      "', expected a finite number other "
+                                      "than 0");
+                   options.scale = text;
+                   return Status::success();
+                 });
+  line.addText("plan", "P.mlir", "run this plan instead of planning",
+               options.plan);
+  line.addText("program", "P.mlir", "run this bound program", options.program);
+  line.addText("save-plan", "P.mlir", "write the plan that ran",
+               options.savePlan);
+  line.addText("save-program", "P.mlir", "write the bound program that ran",
+               options.saveProgram);
+  line.addOptionalValue("check",
+                        "compare sampled (or all) rows with the "
+                        "reference",
+                        {"full"}, options.check, options.checkMode);
+  line.addText("report", "R.json", "write a report", options.report);
+  line.addText("trace", "T.json", "write a Perfetto trace", options.trace);
+  line.addFlag("explain", "say who does what and what crosses each link",
+               options.explain);
+  line.addFlag("compile-only", "compile, run nothing", options.compileOnly);
+  line.addInteger("seed", "N", "seed of random inputs (default 0)", 0,
+                  INT32_MAX, options.seed);
+  line.addInteger("threads", "N", "worker threads (default: one per core)", 1,
+                  1024, options.threads);
+  line.addInteger("timeout-ms", "N",
+                  "bound of every wait between ranks (default 60000)", 1,
+                  86400000, options.timeoutMs);
+  helpText = line.help();
+  SART_RETURN_IF_ERROR(line.parse(argc, argv));
+  options.help = line.helpRequested();
+  if (options.help)
+    return Status::success();
+  SART_RETURN_IF_ERROR(checkCombination(options, line));
+  if (!line.positionals().empty())
+    options.layerPath = line.positionals().front();
+  Expected<MeshOption> mesh = parseMesh(options.mesh, options.ranks);
+  if (!mesh)
+    return mesh.status();
+  options.ulysses = mesh->ulysses;
+  options.ring = mesh->ring;
+  SART_RETURN_IF_ERROR(parseBlock(options));
+  for (auto [what, path] :
+       {std::pair<const char *, std::string *>{"--outputs", &options.outputs},
+        {"--save-plan", &options.savePlan},
+        {"--save-program", &options.saveProgram},
+        {"--report", &options.report},
+        {"--trace", &options.trace}})
+    if (!path->empty())
+      SART_RETURN_IF_ERROR(checkWritable(what, *path));
+  return Status::success();
+}
