@@ -15,6 +15,7 @@
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 #include "sparseattn/Jit/KernelCompiler.h"
 #include "sparseattn/Pipelines/Pipelines.h"
+#include "sparseattn/Support/DiagnosticText.h"
 #include "sparseattn/Target/Plan/Plan.h"
 #include "sparseattn/Target/Program/Program.h"
 #include "sparseattn/Transforms/Boundary/Passes.h"
@@ -56,40 +57,6 @@ struct LayerCompiler::State {
 };
 
 namespace {
-
-/// Collects diagnostics into one message: `line 3, column 5: <error>`, notes
-/// after it.
-class DiagnosticText {
-public:
-  explicit DiagnosticText(MLIRContext &context)
-      : handler(&context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-            return success();
-          if (!text.empty())
-            text += "; ";
-          append(diagnostic);
-          for (Diagnostic &note : diagnostic.getNotes()) {
-            text += "; note: ";
-            append(note);
-          }
-          return success();
-        }) {}
-
-  Status failure(StringRef what) const {
-    return Status::error(text.empty() ? what.str() + ": got no reason" : text);
-  }
-
-private:
-  void append(Diagnostic &diagnostic) {
-    if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
-      text += "line " + std::to_string(place.getLine()) + ", column " +
-              std::to_string(place.getColumn()) + ": ";
-    text += diagnostic.str();
-  }
-
-  std::string text;
-  ScopedDiagnosticHandler handler;
-};
 
 double millisecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(
@@ -155,6 +122,8 @@ LayerCompiler::create(bool compileKernels) {
   compiler->state->context =
       std::make_shared<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   compiler->state->context->loadAllAvailableDialects();
+  // Messages point into the text; the generic form of the op adds nothing.
+  compiler->state->context->printOpOnDiagnostic(false);
   if (compileKernels) {
     llvm::Expected<CpuTarget> target = CpuTarget::host();
     if (!target)

@@ -18,8 +18,9 @@
 
 namespace mlir::sparseattn {
 
-/// Collects a context's errors, while it lives, into one message:
-/// `line 3, column 5: <error>; note: line 1, column 2: <note>; <next error>`.
+/// Collects a context's errors, while it lives, into one message: the first
+/// error with its notes and the number of the others,
+/// `line 3, column 5: <error>; note: line 1, column 2: <note>; and 2 more`.
 /// Warnings and remarks are dropped.
 class DiagnosticText {
 public:
@@ -27,8 +28,10 @@ public:
       : handler(&context, [this](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
             return success();
-          if (!text.empty())
-            text += "; ";
+          if (!text.empty()) {
+            ++others;
+            return success();
+          }
           append(diagnostic);
           for (Diagnostic &note : diagnostic.getNotes()) {
             text += "; note: ";
@@ -39,8 +42,10 @@ public:
 
   /// What was collected, or that `what` failed without a reason.
   sart::Status failure(StringRef what) const {
-    return sart::Status::error(text.empty() ? what.str() + ": got no reason"
-                                            : text);
+    if (text.empty())
+      return sart::Status::error(what.str() + ": got no reason");
+    return sart::Status::error(
+        others ? text + "; and " + std::to_string(others) + " more" : text);
   }
 
 private:
@@ -52,6 +57,7 @@ private:
   }
 
   std::string text;
+  int64_t others = 0;
   ScopedDiagnosticHandler handler;
 };
 

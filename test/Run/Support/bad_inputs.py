@@ -69,7 +69,7 @@ bad("shape of array 'q': got \\[200, 32\\]", layer, "--inputs", npz(q=np.zeros((
 bad("dtype of array 'k': got f8", layer, "--inputs", npz(k=good["k"].astype(np.float64)))
 bad("dtype of array 'k' must equal q's", layer, "--inputs", npz(k=good["k"].astype(np.float16)))
 bad("shape of array 'v' must equal k's", layer, "--inputs", npz(v=good["v"][:, :50]))
-for value, name in ((np.nan, "nan"), (np.inf, "inf"), (-np.inf, "inf")):
+for value, name in ((np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf")):
     for array in "qkv":
         poisoned = good[array].copy()
         poisoned[1, 42, 7] = value
