@@ -1,0 +1,134 @@
+//===- main.cpp - sparseattn-dit-host -------------------------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Denoiser.h"
+#include "OutputFolder.h"
+#include "Report.h"
+#include "Support.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <new>
+
+using namespace dit;
+
+namespace {
+
+/// A line on the terminal that the next one replaces.
+class StatusLine {
+public:
+  void show(const std::string &text) const {
+    if (terminal)
+      std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  }
+  void clear() const { show(""); }
+
+private:
+  bool terminal = ::isatty(STDERR_FILENO) != 0;
+};
+
+void say(const std::string &text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+std::string number(int64_t value) { return std::to_string(value); }
+
+std::string describe(const Options &options, const Latents &latents,
+                     const std::string &path) {
+  std::string grid = number(latents.grid[0]) + " x " + number(latents.grid[1]) +
+                     " x " + number(latents.grid[2]);
+  char p[32];
+  std::snprintf(p, sizeof p, "%g", options.p);
+  return "clip     " + path.substr(path.rfind('/') + 1) + ", " + grid + " = " +
+         number(latents.tokens()) + " tokens in " + options.order +
+         " order\nmodel    " + number(options.steps) + " steps x " +
+         number(options.layers) + " layers, " + number(options.heads) +
+         " heads x " + number(headDim) + ", " + options.dtype + ", seed " +
+         number(options.seed) +
+         "; the projections stand in for a trained model's\nrouting  top-p " +
+         p + ", at least " + number(options.minBlocks) + " blocks of " +
+         number(options.blockQ) + "x" + number(options.blockK) +
+         (options.denseSteps > 0
+              ? "; dense at the first " + number(options.denseSteps) + " steps"
+              : "") +
+         "\nmesh     " + number(options.ranks) + " ranks (ulysses " +
+         number(options.ulysses) + ", ring " + number(options.ring) +
+         "), balance " + options.balance + "\n";
+}
+
+int runHost(int argc, char **argv) {
+  Options options;
+  std::string help;
+  if (!parseOptions(argc, argv, options, help)) {
+    say(help);
+    return 0;
+  }
+  OutputFolder folder(
+      options.out, {"report.json", "trace.json", "plan.mlir", "program.mlir"});
+  std::string path = options.latents.empty() ? SPARSEATTN_DIT_DATA
+                         "/big_buck_bunny.npy"
+                                             : options.latents;
+  Latents latents = readLatents(path);
+  if (options.grid[0] > 0)
+    latents = cropLatents(latents, options.grid);
+  say(describe(options, latents, path));
+
+  StatusLine status;
+  status.show("compiling");
+  Denoiser denoiser(options, latents);
+  Progress progress;
+  progress.compiled = [&](const Denoised &denoised) {
+    status.clear();
+    char text[128];
+    std::snprintf(text, sizeof text, "compiled in %.0f ms",
+                  denoised.info.jit_ms);
+    say(text);
+    if (denoised.rowsPerHead > 0)
+      say("; comparing " +
+          (denoised.rowsPerHead == denoised.info.sq
+               ? std::string("all")
+               : number(denoised.rowsPerHead) + " evenly spread") +
+          " rows of every head with the reference");
+    say("\n");
+  };
+  progress.phase = [&](const char *phase, int64_t step, int64_t layer) {
+    status.show("[" + number(step * options.layers + layer + 1) + "/" +
+                number(options.steps * options.layers) + "] " + phase);
+  };
+  progress.layer = [&](const LayerRecord &record) {
+    status.clear();
+    say(layerText(record, options));
+  };
+  Denoised denoised = denoiser.run(progress);
+  say(summaryText(denoised));
+
+  folder.write("report.json", reportJson(denoised, options, latents.grid));
+  folder.write("trace.json", traceJson(denoised));
+  folder.write("plan.mlir", denoised.plan);
+  folder.write("program.mlir", denoised.program);
+  say("wrote report.json, trace.json, plan.mlir and program.mlir to " +
+      folder.path() + "\n");
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return runHost(argc, argv);
+  } catch (const Error &error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "error: %s\n", error.what());
+  } catch (const std::bad_alloc &) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "error: memory: got an allocation that failed, "
+                         "expected enough for the arrays\n");
+  }
+  return 1;
+}
