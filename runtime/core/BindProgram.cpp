@@ -16,6 +16,7 @@
 #include "OpcodeInfo.h"
 
 #include <algorithm>
+#include <map>
 
 using namespace sart;
 
@@ -94,6 +95,7 @@ public:
     for (size_t rank = 0; rank < result.ranks.size(); ++rank)
       result.ranks[rank] = bindRank(rank);
     removeUnusedWindows(result);
+    closePhaseGaps(result);
     return result;
   }
 
@@ -215,6 +217,20 @@ private:
       for (Instruction &instruction : instructions)
         for (int32_t &window : instruction.windows)
           window = renumbered[static_cast<size_t>(window)];
+  }
+
+  /// Numbers the phases that are left 0, 1, ... alike on all ranks.
+  static void closePhaseGaps(Program &result) {
+    std::map<int32_t, int32_t> numbers;
+    for (const std::vector<Instruction> &instructions : result.ranks)
+      for (const Instruction &instruction : instructions)
+        numbers[instruction.phase] = 0;
+    int32_t next = 0;
+    for (auto &[phase, number] : numbers)
+      number = next++;
+    for (std::vector<Instruction> &instructions : result.ranks)
+      for (Instruction &instruction : instructions)
+        instruction.phase = numbers[instruction.phase];
   }
 
   const Program &program;
