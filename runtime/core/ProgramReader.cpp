@@ -15,6 +15,7 @@
 #include "ProgramFormat.h"
 #include "sparseattn-rt/Program.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iomanip>
 
@@ -249,6 +250,14 @@ void readBody(ByteReader &in, Program &program) {
     readMask(in, program.mask);
 }
 
+std::string beginning(const uint8_t *bytes, size_t size) {
+  std::ostringstream stream;
+  stream << std::hex << std::setfill('0');
+  for (size_t i = 0; i < size; ++i)
+    stream << (i > 0 ? " " : "") << std::setw(2) << static_cast<int>(bytes[i]);
+  return size > 0 ? stream.str() : "no bytes";
+}
+
 std::string hexadecimal(uint64_t value) {
   std::ostringstream stream;
   stream << "0x" << std::hex << std::setw(16) << std::setfill('0') << value;
@@ -260,8 +269,9 @@ std::string hexadecimal(uint64_t value) {
 Expected<Program> sart::deserialize(const uint8_t *bytes, size_t size) {
   if (size < sizeof(programMagic) ||
       std::memcmp(bytes, programMagic, sizeof(programMagic)) != 0)
-    return makeError("program magic differs: got ", size,
-                     " bytes with another beginning, expected \"SAPROG\"");
+    return makeError("program magic differs: got ",
+                     beginning(bytes, std::min(size, sizeof(programMagic))),
+                     ", expected 53 41 50 52 4f 47 (\"SAPROG\")");
   ByteReader in(bytes + sizeof(programMagic), size - sizeof(programMagic));
   uint16_t version = in.u16();
   uint64_t hash = in.u64();

@@ -76,6 +76,9 @@ public:
   }
 };
 
+/// Reports a name that occurs twice ("header").
+void checkDistinct(ValidatorContext &context, const char *what,
+                   std::vector<std::string_view> names);
 /// Placement, windows and the number of lists ("header"). Fills `geometry`.
 void checkHeader(ValidatorContext &context);
 /// Operands of instruction `index` that do not depend on list values

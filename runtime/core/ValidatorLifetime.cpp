@@ -179,6 +179,8 @@ void SymbolicRun::write(int64_t atRank, int32_t window, int64_t slot,
   RowMap &map = memory.rows(atRank, window, slot);
   if (const Piece *piece = map.overlap(rows)) {
     std::string what = rowsText(windowOf(window), slot, rows);
+    if (atRank != rank)
+      what += concat(" of rank ", atRank);
     if (piece->state == RowState::Written)
       fail("lifetime", "writes ", what, " that are written already: got rows ",
            rangeText(piece->rows), " written, expected a release before");

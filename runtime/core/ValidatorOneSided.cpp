@@ -35,7 +35,7 @@ void SymbolicRun::put() {
     if (oneSided &&
         released >=
             clocks[static_cast<size_t>(rank)][static_cast<size_t>(peer)])
-      fail("lifetime", "puts to ",
+      fail("lifetime", "into ",
            rowsText(windowOf(here().windows[1]), chunk.slot, rows), " of rank ",
            peer, " that may not be free: got a release at instruction ",
            released, " of rank ", peer,

@@ -41,7 +41,8 @@ void sart::checkOrder(ValidatorContext &context, int64_t rank) {
                   instruction.phase, ", expected at least ", phase);
     else
       phase = instruction.phase;
-    if (instruction.token >= 0) {
+    // Tokens beyond the limit have been reported with the operands.
+    if (instruction.token >= 0 && instruction.token < maxTokens) {
       if (Token *known = find(instruction.token)) {
         context.add("token", rank, i, "token is defined twice: got ",
                     instruction.token, " of instruction ", known->definedAt,

@@ -12,6 +12,15 @@
 
 using namespace sart;
 
+void sart::checkDistinct(ValidatorContext &context, const char *what,
+                         std::vector<std::string_view> names) {
+  std::sort(names.begin(), names.end());
+  auto twin = std::adjacent_find(names.begin(), names.end());
+  if (twin != names.end())
+    context.addGlobal("header", "name of a ", what, " is not unique: got ",
+                      *twin, " at least twice, expected once");
+}
+
 std::string sart::rangeText(Range range) {
   return concat(range.begin, "..", range.end);
 }
@@ -56,11 +65,6 @@ void checkWindow(ValidatorContext &context, size_t index) {
   if (window.name.empty())
     context.addGlobal("header", "name of window ", index,
                       " is empty: got \"\", expected a name");
-  for (size_t i = 0; i < index; ++i)
-    if (context.program.windows[i].name == window.name)
-      context.addGlobal("header", "window ", window.name,
-                        " is declared twice: got windows ", i, " and ", index,
-                        ", expected one");
   int64_t bytes =
       saturatingMul(saturatingMul(std::max<int64_t>(window.slots, 0),
                                   std::max<int64_t>(window.rows, 0)),
@@ -146,6 +150,10 @@ void sart::checkHeader(ValidatorContext &context) {
   }
   for (size_t i = 0; i < program.windows.size() && !context.full(); ++i)
     checkWindow(context, i);
+  std::vector<std::string_view> names;
+  for (const Window &window : program.windows)
+    names.push_back(window.name);
+  checkDistinct(context, "window", std::move(names));
   for (const ExternalWindow &external : externalWindows)
     checkExternal(context, external);
   const LayerShape &shape = context.shape();
@@ -282,9 +290,10 @@ bool checkWindowRules(ValidatorContext &context, int64_t rank, size_t index,
                   "window");
       return false;
     }
-    // Reading and writing one window in one instruction is only what merges
-    // do in place, through one operand.
-    for (size_t j = 0; j < i && instruction.opcode != Opcode::Pack; ++j)
+    // Copies may stay inside a window, and a put writes that of the peer.
+    bool copies =
+        instruction.opcode == Opcode::Pack || instruction.opcode == Opcode::Put;
+    for (size_t j = 0; j < i && !copies; ++j)
       if (written && instruction.windows[j] == instruction.windows[i]) {
         context.add("structure", rank, index, "window ", window.name,
                     " is used twice: got operands ", j, " and ", i,

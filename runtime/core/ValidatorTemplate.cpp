@@ -41,16 +41,14 @@ public:
 
 private:
   void checkSymbols() {
+    std::vector<std::string_view> names;
     for (size_t i = 0; i < program.symbols.size(); ++i) {
-      if (program.symbols[i].name.empty())
+      names.push_back(program.symbols[i].name);
+      if (names.back().empty())
         context.addGlobal("header", "name of symbol ", i,
                           " is empty: got \"\", expected a name");
-      for (size_t j = 0; j < i; ++j)
-        if (program.symbols[j].name == program.symbols[i].name)
-          context.addGlobal("header", "symbol ", program.symbols[i].name,
-                            " is declared twice: got symbols ", j, " and ", i,
-                            ", expected one");
     }
+    checkDistinct(context, "symbol", std::move(names));
   }
 
   void checkLists(size_t index) {
@@ -99,8 +97,8 @@ private:
       if (list[i].opcode != Opcode::Plan)
         continue;
       if (plan < list.size())
-        context.add("structure", -1, i, "plan occurs twice: got instructions ",
-                    plan, " and ", i, ", expected one");
+        context.add("structure", -1, i, "occurs twice: got instructions ", plan,
+                    " and ", i, ", expected one");
       plan = std::min(plan, i);
     }
     auto symbols = static_cast<int32_t>(program.symbols.size());
@@ -139,7 +137,7 @@ private:
         continue;
       for (size_t at : open)
         if (list[at].windows[0] == instruction.windows[0])
-          context.add("lifetime", -1, i, "releases ",
+          context.add("lifetime", -1, i, "of ",
                       context.window(instruction.windows[0]).name,
                       " while a transfer of it is open: got token ",
                       list[at].token, " of instruction ", at,

@@ -42,8 +42,8 @@ TEST(StructureFaults, MaskShape) {
 TEST(StructureFaults, WindowNamedTwice) {
   Program p = swapProgram();
   p.windows[static_cast<size_t>(p.findWindow("k"))].name = "q";
-  expectFault(p, "[header] program: window q is declared twice: got windows 5 "
-                 "and 6, expected one");
+  expectFault(p, "[header] program: name of a window is not unique: got q at "
+                 "least twice, expected once");
 }
 
 TEST(StructureFaults, WindowWithoutName) {
