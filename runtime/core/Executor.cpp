@@ -181,13 +181,16 @@ Status Executor::State::start(const RunOptions &options) {
 
 Status Executor::State::runParts(bool first, bool second) {
   std::vector<RankOutcome> outcomes(ranks.size());
-  bool poison = shared.options.poison;
+  // A round of its own: a peer may put into a window as soon as it runs.
+  if (shared.options.poison)
+    team->run([&](int64_t rank) {
+      shared.arenas[static_cast<size_t>(rank)]->poisonAll(
+          /*internal=*/first, /*outputs=*/second);
+    });
   team->run([&](int64_t rank) {
     auto index = static_cast<size_t>(rank);
     size_t end = second ? std::numeric_limits<size_t>::max() : splits[index];
     try {
-      if (poison)
-        shared.arenas[index]->poisonAll(/*internal=*/first, /*outputs=*/second);
       outcomes[index] = ranks[index]->runUntil(end);
     } catch (const std::exception &failure) {
       // Only memory exhaustion in a container gets here.

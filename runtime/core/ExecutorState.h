@@ -1,5 +1,4 @@
-//===- ExecutorState.h - What the ranks of an executor share ------*- C++
-//-*-===//
+//===- ExecutorState.h - What the ranks of an executor share ----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -71,7 +70,6 @@ struct ExecutorShared {
   std::optional<Plan> givenPlan;
   bool dense = false;
   bool trace = true;
-  std::optional<uint64_t> validatedPlan; ///< hash of the last plan that passed
 
   int64_t ranks() const { return program.placement.mesh.ranks(); }
   /// The routed mask, from the rows that the ranks recorded; refuses gaps.
@@ -92,8 +90,10 @@ Status fillRowByRule(const Program &program, bool dense, int64_t qBlock,
 Expected<MaskSummary> readSummaries(const Program &program,
                                     const WindowArena &arena, int32_t window);
 
-/// Binds the program to `plan` and validates the result.
-Status validatePlan(ExecutorShared &shared, const Plan &plan);
+/// Binds the program to `plan` and validates the result: with the routed mask
+/// when the options ask for coverage, else with its demand.
+Status validatePlan(ExecutorShared &shared, const Plan &plan,
+                    const MaskSummary &summary);
 
 /// The plan that a bound program carries out, read off its instructions: heads
 /// that another Ulysses index attends to, kv-blocks that arrive over the ring,

@@ -266,7 +266,7 @@ Status RankExecutor::plan(const Instruction &instruction) {
   own.planNs = nanosecondsSince(begin);
   // The other ranks wait for the hash below, that is, for the validation.
   if (rank == 0 && shared.options.validate)
-    SART_RETURN_IF_ERROR(validatePlan(shared, *own.plan));
+    SART_RETURN_IF_ERROR(validatePlan(shared, *own.plan, *summary));
   uint64_t hash = own.plan->hash();
   auto hashes = endpoint.allGather(hash);
   if (!hashes)
