@@ -1,5 +1,4 @@
-//===- AtomicFile.h - Files that appear whole or not at all -------*- C++
-//-*-===//
+//===- AtomicFile.h - Files that appear whole or not at all -----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

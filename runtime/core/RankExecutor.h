@@ -1,5 +1,4 @@
-//===- RankExecutor.h - Interprets the instructions of one rank ---*- C++
-//-*-===//
+//===- RankExecutor.h - Interprets the instructions of one rank -*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

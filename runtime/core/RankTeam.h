@@ -1,5 +1,4 @@
-//===- RankTeam.h - One persistent thread per rank ----------------*- C++
-//-*-===//
+//===- RankTeam.h - One persistent thread per rank --------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

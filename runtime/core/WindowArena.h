@@ -1,5 +1,4 @@
-//===- WindowArena.h - Memory of one rank's windows ---------------*- C++
-//-*-===//
+//===- WindowArena.h - Memory of one rank's windows -------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
