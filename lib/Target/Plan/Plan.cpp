@@ -93,9 +93,9 @@ sart::BlockMask sparseattn::toBlockMask(ExplicitMaskOp op) {
 
 DenseIntElementsAttr sparseattn::fromBlockMask(MLIRContext *context,
                                                const sart::BlockMask &mask) {
-  auto type = RankedTensorType::get(
-      {mask.heads(), mask.qBlocks(), mask.kvBlocks()},
-      IntegerType::get(context, 1));
+  auto type =
+      RankedTensorType::get({mask.heads(), mask.qBlocks(), mask.kvBlocks()},
+                            IntegerType::get(context, 1));
   std::vector<uint8_t> bytes = mask.toBits();
   SmallVector<bool> bits(bytes.begin(), bytes.end());
   return cast<DenseIntElementsAttr>(

@@ -1,12 +1,9 @@
-// RUN: sparseattn-opt %s | sparseattn-opt | FileCheck %s
-// RUN: sparseattn-opt %s --mlir-print-op-generic | sparseattn-opt | FileCheck %s
+// RUN: sparseattn-opt %s --split-input-file | sparseattn-opt --split-input-file | FileCheck %s
+// RUN: sparseattn-opt %s --split-input-file --mlir-print-op-generic | sparseattn-opt --split-input-file | FileCheck %s
 
 // Long attributes and types are written in full here and print as aliases.
 
-// CHECK-DAG: #order = #sparseattn.order<hilbert, grid = [9, 30, 52]>
-// CHECK-DAG: #placement = #sparseattn.placement<mesh = <ulysses = 4, ring = 1>, heads = 12, kv_heads = 4, q_blocks = 110, kv_blocks = 110>
-// CHECK-DAG: #plan = #sparseattn.plan<mesh = <ulysses = 4, ring = 1>, heads = 12, kv_heads = 4, q_blocks = 110, kv_blocks = 110, moves = {{\[\[}}2, 0, 1], [3, 1, 0]], loads_before = [4, 3, 2, 1], loads_after = [3, 3, 3, 1]>
-// CHECK-DAG: !mask = !sparseattn.mask<12x110x110, block = 128x128, tokens = 14040x14040, order = #order>
+// CHECK: !mask = !sparseattn.mask<12x110x110, block = 128x128, tokens = 14040x14040, order = #order>
 
 // The least that a user writes.
 // CHECK-LABEL: func.func @layer
@@ -35,6 +32,12 @@ func.func @layer(%q: tensor<12x14040x128xf32>, %k: tensor<4x14040x128xf32>,
   return %o, %lse : tensor<12x14040x128xf32>, tensor<12x14040xf32>
 }
 
+// -----
+
+// CHECK-DAG: #cost = #sparseattn.cost_model<tile_ps = 7000, byte_ps = 3>
+// CHECK-DAG: #order = #sparseattn.order<hilbert, grid = [9, 30, 52]>
+// CHECK-DAG: #placement = #sparseattn.placement<mesh = <ulysses = 2, ring = 2>, heads = 12, kv_heads = 4, q_blocks = 110, kv_blocks = 110>
+// CHECK-DAG: #plan = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 12, kv_heads = 4, q_blocks = 110, kv_blocks = 110, moves = {{\[\[}}5, 0, 1], [6, 1, 0]], transfers = {{\[\[}}0, 0, 1, 0, [55, 60, 62, 63]], [1, 0, 0, 1, [0, 2]]], extras = {{\[\[}}0, 1, 7]], loads_before = [4, 3, 2, 1], loads_after = [3, 3, 3, 1]>
 // CHECK-LABEL: func.func @plan
 // CHECK: sparseattn.place %{{.*}}, %{{.*}} on #placement : tensor<12x14040x128xf32>, tensor<4x14040x128xf32>
 // CHECK: sparseattn.reshard %{{.*}}, %{{.*}} to heads : tensor<12x14040x128xf32>
@@ -50,17 +53,19 @@ func.func @layer(%q: tensor<12x14040x128xf32>, %k: tensor<4x14040x128xf32>,
 func.func @plan(%q: tensor<12x14040x128xf32>, %k: tensor<4x14040x128xf32>,
                 %mask: !mask) -> tensor<12x14040xf32> {
   %0 = sparseattn.place %q, %k
-    on <mesh = #sparseattn.mesh<ulysses = 4, ring = 1>,
+    on <mesh = #sparseattn.mesh<ring = 2, ulysses = 2>,
                              heads = 12, kv_heads = 4, q_blocks = 110, kv_blocks = 110>
     : tensor<12x14040x128xf32>, tensor<4x14040x128xf32>
   %qh = sparseattn.reshard %q, %0 to heads : tensor<12x14040x128xf32>
   %1 = sparseattn.balance %0, %mask using swap thresholds 1050, 1100 : !mask
   %2 = sparseattn.balance %0, %mask using swap
-    cost <tile_ps = 7000> thresholds 1010, 1020 : !mask
+    cost <byte_ps = 3, tile_ps = 7000> thresholds 1010, 1020 : !mask
   %3 = sparseattn.balance %0, %mask using swap
-    plan <mesh = <ulysses = 4, ring = 1>, heads = 12, kv_heads = 4,
+    plan <mesh = <ulysses = 2, ring = 2>, heads = 12, kv_heads = 4,
                           q_blocks = 110, kv_blocks = 110,
-                          moves = [[2, 0, 1], [3, 1, 0]],
+                          moves = [[5, 0, 1], [6, 1, 0]],
+                          transfers = [[0, 0, 1, 0, [55, 60, 62, 63]], [1, 0, 0, 1, [0, 2]]],
+                          extras = [[0, 1, 7]],
                           loads_before = [4, 3, 2, 1], loads_after = [3, 3, 3, 1]> : !mask
   %4 = sparseattn.augment %mask, %1 : !mask
   %5 = sparseattn.augment %mask, %1 slack 900, 50 : !mask
@@ -73,8 +78,11 @@ func.func @plan(%q: tensor<12x14040x128xf32>, %k: tensor<4x14040x128xf32>,
   return %7 : tensor<12x14040xf32>
 }
 
+// -----
+
+// CHECK: !mask = !sparseattn.mask<1x2x3, block = 64x64, tokens = 100x150, causal>
 // CHECK-LABEL: func.func @masks
-// CHECK: sparseattn.explicit_mask dense<{{.*}}> : tensor<1x2x3xi1> -> !mask{{.*}}
+// CHECK: sparseattn.explicit_mask dense<{{.*}}> : tensor<1x2x3xi1> -> !mask
 // CHECK: sparseattn.policy_mask #sparseattn.dense -> !mask
 // CHECK: sparseattn.policy_mask #sparseattn.window<blocks = 3> -> !mask
 // CHECK: sparseattn.union %{{.*}}, %{{.*}} : !mask
@@ -90,9 +98,13 @@ func.func @masks() -> !small {
   return %4 : !small
 }
 
+// -----
+
+// CHECK: #order = #sparseattn.order<cubes, grid = [4, 8, 8], cube = [2, 4, 4]>
+// CHECK: #order1 = #sparseattn.order<stripes, grid = [3, 8, 8], prefix = 60, suffix = 4>
 // CHECK-LABEL: func.func @permute_and_merge
-// CHECK: sparseattn.permute %{{.*}} by #order{{.*}} : tensor<2x256x64xbf16>
-// CHECK: sparseattn.permute %{{.*}} by #order{{.*}} inverse : tensor<2x256x64xbf16>
+// CHECK: sparseattn.permute %{{.*}} by #order : tensor<2x256x64xbf16>
+// CHECK: sparseattn.permute %{{.*}} by #order1 inverse : tensor<2x256x64xbf16>
 // CHECK: sparseattn.merge (%{{.*}}, %{{.*}}), (%{{.*}}, %{{.*}}) : tensor<2x256x64xbf16>, tensor<2x256xf32>
 func.func @permute_and_merge(%x: tensor<2x256x64xbf16>, %lse: tensor<2x256xf32>)
     -> tensor<2x256x64xbf16> {
@@ -102,4 +114,40 @@ func.func @permute_and_merge(%x: tensor<2x256x64xbf16>, %lse: tensor<2x256xf32>)
     : tensor<2x256x64xbf16>
   %o, %l = sparseattn.merge (%0, %lse), (%1, %lse) : tensor<2x256x64xbf16>, tensor<2x256xf32>
   return %o : tensor<2x256x64xbf16>
+}
+
+// -----
+
+// Policies, in their shortest form.
+
+// CHECK: #sparseattn.dense
+// CHECK-SAME: #sparseattn.top_k<k = 16, keep = {{\[\[}}0, 1], [4, 5]]>
+// CHECK-SAME: #sparseattn.top_p<p = 0.0>
+// CHECK-SAME: #sparseattn.top_p<p = 0.95, min_blocks = 3>
+// CHECK-SAME: #sparseattn.top_p<p = 1.0, keep = {{\[\[}}0, 2]]>
+// CHECK-SAME: #sparseattn.top_p<p = 1.0e-9>
+// CHECK-SAME: #sparseattn.window<blocks = 0>
+func.func private @policies() attributes {policies = [
+  #sparseattn.dense,
+  #sparseattn.top_k<keep = [[0, 1], [4, 5]], k = 16>,
+  #sparseattn.top_p<p = 0>,
+  #sparseattn.top_p<p = 0.95, min_blocks = 3, keep = []>,
+  #sparseattn.top_p<p = 1, keep = [[0, 2]], min_blocks = 1>,
+  #sparseattn.top_p<p = 1.0e-9>,
+  #sparseattn.window<blocks = 0>]}
+
+// -----
+
+// No query, no key, no tile: nothing has to be positive but the heads.
+
+// CHECK-LABEL: func.func @empty
+// CHECK: sparseattn.attend
+func.func @empty(%q: tensor<2x0x32xf16>, %k: tensor<1x0x32xf16>) -> tensor<2x0xf32> {
+  %mask = sparseattn.explicit_mask dense<true> : tensor<2x0x0xi1>
+    -> !sparseattn.mask<2x0x0, block = 16x128, tokens = 0x0>
+  %o, %lse = sparseattn.attend %q, %k, %k, %mask scale 1.0
+    : tensor<2x0x32xf16>, tensor<1x0x32xf16>, tensor<1x0x32xf16>,
+      !sparseattn.mask<2x0x0, block = 16x128, tokens = 0x0>
+    -> tensor<2x0x32xf16>, tensor<2x0xf32>
+  return %lse : tensor<2x0xf32>
 }

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "FieldList.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 
 #include "mlir/IR/Builders.h"
@@ -151,7 +152,7 @@ TopPAttr TopPAttr::get(MLIRContext *context, double p, int64_t minBlocks,
 LogicalResult TopPAttr::verify(EmitError emitError, APFloat share,
                                int64_t minBlocks, ArrayRef<int64_t> keep) {
   if (!share.isFinite() || share.isNegative())
-    return emitError() << "p of top_p: got " << share.convertToDouble()
+    return emitError() << "p of top_p: got " << shortestText(share)
                        << ", expected a finite number of at least 0";
   if (minBlocks < 1)
     return emitError() << "min_blocks of top_p: got " << minBlocks

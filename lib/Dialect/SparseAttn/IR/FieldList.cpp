@@ -120,16 +120,29 @@ void sparseattn::printRows(AsmPrinter &printer, int64_t width,
 }
 
 ParseResult sparseattn::parseNumber(AsmParser &parser, double &value) {
+  SMLoc loc = parser.getCurrentLocation();
+  // The parser would read the keywords true and false as integers.
+  StringRef keyword;
+  if (succeeded(parser.parseOptionalKeyword(&keyword)))
+    return parser.emitError(loc)
+           << "number: got '" << keyword << "', expected a decimal number";
+  bool negative = succeeded(parser.parseOptionalMinus());
   int64_t whole = 0;
   OptionalParseResult isWhole = parser.parseOptionalInteger(whole);
-  if (isWhole.has_value()) {
+  if (isWhole.has_value())
     value = static_cast<double>(whole);
-    return *isWhole;
-  }
-  return parser.parseFloat(value);
+  if (isWhole.has_value() ? failed(*isWhole) : failed(parser.parseFloat(value)))
+    return failure();
+  if (negative)
+    value = -value;
+  return success();
 }
 
 std::string sparseattn::shortestText(const APFloat &value) {
+  if (value.isNaN())
+    return "nan";
+  if (value.isInfinity())
+    return value.isNegative() ? "-inf" : "inf";
   SmallString<32> text;
   for (unsigned digits = 1; digits <= 17; ++digits) {
     text.clear();

@@ -5,9 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "FieldList.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::sparseattn;
@@ -35,7 +34,7 @@ LogicalResult expectFinite(Operation *op, const APFloat &scale) {
   if (scale.isFinite())
     return success();
   return op->emitOpError() << "scale must be finite: got "
-                           << scale.convertToDouble()
+                           << shortestText(scale)
                            << ", expected a finite number";
 }
 

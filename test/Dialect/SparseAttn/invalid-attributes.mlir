@@ -1,0 +1,262 @@
+// RUN: sparseattn-opt %s --split-input-file --verify-diagnostics
+
+// (#order C1)
+// expected-error @below {{grid of an order: got [9, 30], expected three sizes of at least 1}}
+func.func private @f() attributes {a = #sparseattn.order<hilbert, grid = [9, 30]>}
+
+// -----
+
+// (#order C1)
+// expected-error @below {{grid of an order: got [9, 0, 52], expected three sizes of at least 1}}
+func.func private @f() attributes {a = #sparseattn.order<hilbert, grid = [9, 0, 52]>}
+
+// -----
+
+// (#order C1)
+// expected-error @below {{grid of an order: got [], expected three sizes of at least 1}}
+func.func private @f() attributes {a = #sparseattn.order<hilbert, grid = []>}
+
+// -----
+
+// (#order C2)
+// expected-error @below {{prefix and suffix of an order: got -1 and 0, expected at least 0}}
+func.func private @f() attributes {a = #sparseattn.order<hilbert, grid = [9, 30, 52], prefix = -1>}
+
+// -----
+
+// (#order C3)
+// expected-error @below {{cube of an order: got [4, 4], expected three sizes of at least 1}}
+func.func private @f() attributes {a = #sparseattn.order<cubes, grid = [9, 30, 52], cube = [4, 4]>}
+
+// -----
+
+// (#order C3)
+// expected-error @below {{cube of an order: got [], expected three sizes of at least 1}}
+func.func private @f() attributes {a = #sparseattn.order<cubes, grid = [9, 30, 52], cube = []>}
+
+// -----
+
+// (#order C4)
+// expected-error @below {{order with a cube: got hilbert, expected cubes}}
+func.func private @f() attributes {a = #sparseattn.order<hilbert, grid = [9, 30, 52], cube = [2, 2, 2]>}
+
+// -----
+
+// (#order C5)
+// expected-error @below {{tokens of an order: got grid [4294967296, 4294967296, 4], prefix 0 and suffix 0, expected fewer than 1099511627776 tokens}}
+func.func private @f() attributes {a = #sparseattn.order<hilbert, grid = [4294967296, 4294967296, 4]>}
+
+// -----
+
+// (#top_p C1)
+// expected-error @below {{p of top_p: got -0.5, expected a finite number of at least 0}}
+func.func private @f() attributes {a = #sparseattn.top_p<p = -0.5>}
+
+// -----
+
+// (#top_p C1)
+// expected-error @below {{p of top_p: got inf, expected a finite number of at least 0}}
+func.func private @f() attributes {a = #sparseattn.top_p<p = 1.0e999>}
+
+// -----
+
+// (#top_p C2)
+// expected-error @below {{min_blocks of top_p: got 0, expected at least 1}}
+func.func private @f() attributes {a = #sparseattn.top_p<p = 0.9, min_blocks = 0>}
+
+// -----
+
+// (#top_p C3)
+// expected-error @below {{range of keep: got [2, 2], expected 0 <= begin < end}}
+func.func private @f() attributes {a = #sparseattn.top_p<p = 0.9, keep = [[2, 2]]>}
+
+// -----
+
+// (#top_p C3)
+// expected-error @below {{range of keep: got [1, 4], expected 3 <= begin < end}}
+func.func private @f() attributes {a = #sparseattn.top_p<p = 0.9, keep = [[0, 3], [1, 4]]>}
+
+// -----
+
+// (#top_k C1)
+// expected-error @below {{k of top_k: got 0, expected at least 1}}
+func.func private @f() attributes {a = #sparseattn.top_k<k = 0>}
+
+// -----
+
+// (#top_k C2)
+// expected-error @below {{range of keep: got [-1, 4], expected 0 <= begin < end}}
+func.func private @f() attributes {a = #sparseattn.top_k<k = 2, keep = [[-1, 4]]>}
+
+// -----
+
+// (#window C1)
+// expected-error @below {{blocks of window: got -1, expected at least 0}}
+func.func private @f() attributes {a = #sparseattn.window<blocks = -1>}
+
+// -----
+
+// (#mesh C1)
+// expected-error @below {{ulysses and ring of a mesh: got 0 and 1, expected at least 1}}
+func.func private @f() attributes {a = #sparseattn.mesh<ulysses = 0, ring = 1>}
+
+// -----
+
+// (#mesh C2)
+// expected-error @below {{ranks of a mesh: got 65536x2, expected at most 65536}}
+func.func private @f() attributes {a = #sparseattn.mesh<ulysses = 65536, ring = 2>}
+
+// -----
+
+// (#placement C1)
+// expected-error @below {{heads and kv_heads of a placement: got 0 and 1, expected at least 1}}
+func.func private @f() attributes {a = #sparseattn.placement<mesh = <ulysses = 1, ring = 1>, heads = 0, kv_heads = 1, q_blocks = 1, kv_blocks = 1>}
+
+// -----
+
+// (#placement C2)
+// expected-error @below {{kv_heads of a placement must divide heads: got 5, expected a divisor of 12}}
+func.func private @f() attributes {a = #sparseattn.placement<mesh = <ulysses = 1, ring = 1>, heads = 12, kv_heads = 5, q_blocks = 1, kv_blocks = 1>}
+
+// -----
+
+// (#placement C3)
+// expected-error @below {{q_blocks and kv_blocks of a placement: got 1 and -1, expected at least 0}}
+func.func private @f() attributes {a = #sparseattn.placement<mesh = <ulysses = 1, ring = 1>, heads = 12, kv_heads = 12, q_blocks = 1, kv_blocks = -1>}
+
+// -----
+
+// (#cost_model C1)
+// expected-error @below {{byte_ps of a cost model: got -1, expected at least 0}}
+func.func private @f() attributes {a = #sparseattn.cost_model<byte_ps = -1>}
+
+// -----
+
+// (#plan C1)
+// expected-error @below {{kv_heads of a plan must divide heads: got 2, expected a divisor of 5}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 5, kv_heads = 2, q_blocks = 8, kv_blocks = 8>}
+
+// -----
+
+// (#plan C1)
+// expected-error @below {{heads and kv_heads of a plan: got 0 and 2, expected at least 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 0, kv_heads = 2, q_blocks = 8, kv_blocks = 8>}
+
+// -----
+
+// (#plan C2)
+// expected-error @below {{q_blocks and kv_blocks of a plan: got -1 and 8, expected at least 0}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = -1, kv_blocks = 8>}
+
+// -----
+
+// (#plan C3)
+// expected-error @below {{head of a move: got 4, expected from 0 to 3}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, moves = [[4, 0, 1]]>}
+
+// -----
+
+// (#plan C3)
+// expected-error @below {{origin of a move: got -1, expected from 0 to 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, moves = [[0, -1, 1]]>}
+
+// -----
+
+// (#plan C3)
+// expected-error @below {{destination of a move: got 2, expected from 0 to 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, moves = [[0, 0, 2]]>}
+
+// -----
+
+// (#plan C3)
+// expected-error @below {{destination of the move of head 0 must differ from its origin: got 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, moves = [[0, 1, 1]]>}
+
+// -----
+
+// (#plan C3)
+// expected-error @below {{moves must ascend by head: got head 1 after head 2}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, moves = [[2, 1, 0], [1, 0, 1]]>}
+
+// -----
+
+// (#plan C4)
+// expected-error @below {{kv head of a transfer: got 2, expected from 0 to 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, transfers = [[2, 0, 0, 1, [0, 1]]]>}
+
+// -----
+
+// (#plan C4)
+// expected-error @below {{ulysses index of a transfer: got 2, expected from 0 to 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, transfers = [[0, 2, 0, 1, [0, 1]]]>}
+
+// -----
+
+// (#plan C4)
+// expected-error @below {{destination of a transfer: got 2, expected from 0 to 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, transfers = [[0, 0, 0, 2, [0, 1]]]>}
+
+// -----
+
+// (#plan C4)
+// expected-error @below {{destination of a transfer of kv head 0 must differ from its origin: got 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, transfers = [[0, 0, 1, 1, [0, 1]]]>}
+
+// -----
+
+// (#plan C5)
+// expected-error @below {{kv-blocks of a transfer: got [4, 4], expected 0 <= begin < end <= 8}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, transfers = [[0, 0, 0, 1, [4, 4]]]>}
+
+// -----
+
+// (#plan C5)
+// expected-error @below {{kv-blocks of a transfer: got [1, 3], expected 2 <= begin < end <= 8}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, transfers = [[0, 0, 0, 1, [0, 2, 1, 3]]]>}
+
+// -----
+
+// (#plan C5)
+// expected-error @below {{kv-blocks of a transfer: got [4, 9], expected 0 <= begin < end <= 8}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, transfers = [[0, 0, 0, 1, [4, 9]]]>}
+
+// -----
+
+// (#plan C6)
+// expected-error @below {{head of extra tiles: got 9, expected from 0 to 3}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, extras = [[9, 0, 1]]>}
+
+// -----
+
+// (#plan C6)
+// expected-error @below {{ring index of extra tiles: got 2, expected from 0 to 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, extras = [[0, 2, 1]]>}
+
+// -----
+
+// (#plan C6)
+// expected-error @below {{extra tiles of head 0: got 0, expected at least 1}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, extras = [[0, 0, 0]]>}
+
+// -----
+
+// (#plan C6)
+// expected-error @below {{extras must ascend by head and ring index: got [1, 0] after [1, 1]}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, extras = [[1, 1, 3], [1, 0, 3]]>}
+
+// -----
+
+// (#plan C7)
+// expected-error @below {{entries of loads_before: got 3, expected 0 or one per rank, 4}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, loads_before = [1, 2, 3]>}
+
+// -----
+
+// (#plan C7)
+// expected-error @below {{entry of loads_after: got -4, expected at least 0}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, loads_after = [1, 2, 3, -4]>}
+
+// -----
+
+// expected-error @below {{'func.func' op attribute 'sparseattn.boundary_order': got 3 : i64, expected #sparseattn.order<...>}}
+func.func private @f() attributes {sparseattn.boundary_order = 3}
