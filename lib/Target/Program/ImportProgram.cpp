@@ -63,38 +63,58 @@ const OperandShape &shapeOf(Opcode opcode) {
   return shapes[static_cast<size_t>(opcode)];
 }
 
-/// A label for readers of the text: what the phase that starts with this
-/// instruction is about.
-StringRef labelOf(Opcode opcode, bool attended) {
-  switch (opcode) {
+bool isTransfer(Opcode opcode) {
+  return opcode == Opcode::Send || opcode == Opcode::Recv;
+}
+
+/// A label for readers of the text: what the phase that starts at
+/// `list[begin]` is about. `queries`: the window of queries; `attended`: an
+/// attend instruction came before.
+StringRef labelOf(ArrayRef<sart::Instruction> list, size_t begin,
+                  int32_t queries, bool attended) {
+  size_t i = begin;
+  while (i < list.size() && list[i].opcode == Opcode::Wait &&
+         list[i].phase == list[begin].phase)
+    ++i;
+  if (i == list.size() || list[i].phase != list[begin].phase)
+    return "wait";
+  switch (list[i].opcode) {
   case Opcode::AllToAll:
     return attended ? "return" : "exchange";
-  case Opcode::AllGather:
   case Opcode::Pool:
+    return "pool";
+  case Opcode::AllGather:
+    return "gather";
   case Opcode::Route:
   case Opcode::LoadMask:
     return "route";
   case Opcode::Plan:
-  case Opcode::Augment:
     return "plan";
+  case Opcode::Augment:
+    return "augment";
   case Opcode::Send:
   case Opcode::Recv:
   case Opcode::Pack:
-    return attended ? "ring" : "move";
+    // Only heads that move take their queries with them.
+    for (; i < list.size() && list[i].phase == list[begin].phase; ++i)
+      for (int32_t window : list[i].windows)
+        if (isTransfer(list[i].opcode) && window == queries)
+          return "move";
+    return "ring";
   case Opcode::Put:
   case Opcode::Signal:
   case Opcode::WaitSignal:
     return "ring";
-  case Opcode::Wait:
-    return "wait";
   case Opcode::Attend:
-    return "attend";
+    return i > begin ? "ring" : "attend";
   case Opcode::Merge:
     return "merge";
-  case Opcode::Release:
-    return "release";
   case Opcode::Convert:
     return "convert";
+  case Opcode::Release:
+    return "release";
+  case Opcode::Wait:
+    break;
   }
   return "";
 }
@@ -277,11 +297,11 @@ private:
               (program.bound ? " of rank " + std::to_string(rank) : "") + ": ";
       if (failed(checkInstruction(instruction)))
         return failure();
-      attended |= instruction.opcode == Opcode::Attend;
       if (phase != instruction.phase)
         PhaseOp::create(builder, loc, instruction.phase,
-                        labelOf(instruction.opcode, attended));
+                        labelOf(list, i, program.findWindow("q"), attended));
       phase = instruction.phase;
+      attended |= instruction.opcode == Opcode::Attend;
       if (failed(addInstruction(instruction, tokens)))
         return failure();
     }

@@ -130,6 +130,51 @@ void sa_comm::detail::printPeer(OpAsmPrinter &printer, Operation *,
     printer << ranks.front();
 }
 
+/// Literal lists of collectives get a line of their own.
+static void separate(OpAsmPrinter &printer, Attribute list) {
+  if (isa<FlatSymbolRefAttr>(list))
+    printer << " ";
+  else
+    printer.printNewline();
+}
+
+void sa_comm::detail::printExchange(OpAsmPrinter &printer, Operation *op,
+                                    FlatSymbolRefAttr src,
+                                    FlatSymbolRefAttr dst, Attribute send,
+                                    Attribute sendCounts, Attribute recv,
+                                    Attribute recvCounts) {
+  printer << src << " -> " << dst;
+  printer.increaseIndent();
+  separate(printer, send);
+  printer << "send ";
+  printChunkList(printer, op, send);
+  printer << " counts ";
+  printIntList(printer, op, sendCounts);
+  separate(printer, recv);
+  printer << "recv ";
+  printChunkList(printer, op, recv);
+  printer << " counts ";
+  printIntList(printer, op, recvCounts);
+  printer.decreaseIndent();
+}
+
+void sa_comm::detail::printGather(OpAsmPrinter &printer, Operation *op,
+                                  FlatSymbolRefAttr src, FlatSymbolRefAttr dst,
+                                  Attribute send, Attribute recv,
+                                  Attribute recvCounts) {
+  printer << src << " -> " << dst;
+  printer.increaseIndent();
+  separate(printer, send);
+  printer << "send ";
+  printChunkList(printer, op, send);
+  separate(printer, recv);
+  printer << "recv ";
+  printChunkList(printer, op, recv);
+  printer << " counts ";
+  printIntList(printer, op, recvCounts);
+  printer.decreaseIndent();
+}
+
 void sa_comm::detail::printRankValues(OpAsmPrinter &printer, Operation *,
                                       ArrayAttr values) {
   printer << "[";
@@ -236,7 +281,7 @@ void PolicyAttr::print(AsmPrinter &printer) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Lists and masks as attributes
+// Lists as attributes
 //===----------------------------------------------------------------------===//
 
 void ChunksAttr::print(AsmPrinter &printer) const {
@@ -253,69 +298,4 @@ void WorkListAttr::print(AsmPrinter &printer) const {
                    getValues().slice(i * sart::workInts, sart::workInts));
   }
   printer << "]>";
-}
-
-/// Neighbouring indices as ranges.
-static void printIndices(AsmPrinter &printer, ArrayRef<int32_t> indices) {
-  SmallVector<int64_t> pairs;
-  for (int64_t index : indices) {
-    if (!pairs.empty() && pairs.back() == index)
-      ++pairs.back();
-    else
-      pairs.append({index, index + 1});
-  }
-  printRanges(printer, pairs);
-}
-
-/// `lineBreaks`: one row on a line, as operations print it.
-static void printMask(AsmPrinter &printer, MaskRowsAttr mask, bool lineBreaks) {
-  auto separate = [&] {
-    if (lineBreaks)
-      printer.printNewline();
-    else
-      printer << " ";
-  };
-  ArrayRef<int64_t> offsets = mask.getOffsets();
-  auto rowOf = [&](int64_t row) {
-    return mask.getIndices().slice(offsets[row],
-                                   offsets[row + 1] - offsets[row]);
-  };
-  printer << mask.getHeads() << " x " << mask.getQBlocks() << " x "
-          << mask.getKvBlocks() << " {";
-  printer.increaseIndent();
-  for (int64_t head = 0; head < mask.getHeads(); ++head) {
-    separate();
-    printer << "head " << head << " {";
-    printer.increaseIndent();
-    int64_t first = head * mask.getQBlocks();
-    for (int64_t row = 0; row < mask.getQBlocks();) {
-      ArrayRef<int32_t> indices = rowOf(first + row);
-      int64_t end = row + 1;
-      while (end < mask.getQBlocks() && rowOf(first + end) == indices)
-        ++end;
-      separate();
-      printer << "row ";
-      printRange(printer, row, end);
-      printer << " ";
-      printIndices(printer, indices);
-      row = end;
-    }
-    printer.decreaseIndent();
-    separate();
-    printer << "}";
-  }
-  printer.decreaseIndent();
-  separate();
-  printer << "}";
-}
-
-void MaskRowsAttr::print(AsmPrinter &printer) const {
-  printer << "<";
-  printMask(printer, *this, /*lineBreaks=*/false);
-  printer << ">";
-}
-
-void sa_comm::detail::printMaskRows(OpAsmPrinter &printer, Operation *,
-                                    MaskRowsAttr rows) {
-  printMask(printer, rows, /*lineBreaks=*/true);
 }

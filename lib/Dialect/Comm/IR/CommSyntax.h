@@ -20,6 +20,9 @@ constexpr int64_t maxRow = int64_t(1) << 40;
 constexpr int64_t maxWindowBytes = int64_t(1) << 50;
 constexpr int64_t maxMaskTiles = int64_t(1) << 27;
 
+/// An integer in [0, most]; `what` names it in the error.
+ParseResult parseNumber(AsmParser &parser, StringRef what, int64_t most,
+                        int64_t &value);
 // Parsers append to `values` the flat integers of the program format.
 ParseResult parseChunks(AsmParser &parser, SmallVectorImpl<int64_t> &values);
 ParseResult parseWork(AsmParser &parser, SmallVectorImpl<int64_t> &values);
@@ -48,6 +51,21 @@ ParseResult parseIntList(OpAsmParser &parser, Attribute &list);
 void printIntList(OpAsmPrinter &printer, Operation *op, Attribute list);
 ParseResult parsePeer(OpAsmParser &parser, Attribute &peer);
 void printPeer(OpAsmPrinter &printer, Operation *op, Attribute peer);
+/// `@src -> @dst send` list `counts` list `recv` list `counts` list
+ParseResult parseExchange(OpAsmParser &parser, FlatSymbolRefAttr &src,
+                          FlatSymbolRefAttr &dst, Attribute &send,
+                          Attribute &sendCounts, Attribute &recv,
+                          Attribute &recvCounts);
+void printExchange(OpAsmPrinter &printer, Operation *op, FlatSymbolRefAttr src,
+                   FlatSymbolRefAttr dst, Attribute send, Attribute sendCounts,
+                   Attribute recv, Attribute recvCounts);
+/// `@src -> @dst send` list `recv` list `counts` list
+ParseResult parseGather(OpAsmParser &parser, FlatSymbolRefAttr &src,
+                        FlatSymbolRefAttr &dst, Attribute &send,
+                        Attribute &recv, Attribute &recvCounts);
+void printGather(OpAsmPrinter &printer, Operation *op, FlatSymbolRefAttr src,
+                 FlatSymbolRefAttr dst, Attribute send, Attribute recv,
+                 Attribute recvCounts);
 ParseResult parseHeader(OpAsmParser &parser, MeshAttr &mesh, ShapeAttr &shape,
                         FloatAttr &scale, PolicyAttr &policy,
                         PlannerAttr &planner);

@@ -56,9 +56,9 @@ def Comm_AllToAllOp : Comm_Instruction<"all_to_all", "AllToAll",
                        Comm_ChunkList:$recv_chunks, /*C2*/
                        Comm_IntList:$recv_counts /*C2, C3*/);
   let assemblyFormat = [{
-    custom<Keyword>($group) $src `->` $dst `send` custom<ChunkList>($send_chunks)
-    `counts` custom<IntList>($send_counts) `recv` custom<ChunkList>($recv_chunks)
-    `counts` custom<IntList>($recv_counts) attr-dict
+    custom<Keyword>($group)
+    custom<Exchange>($src, $dst, $send_chunks, $send_counts, $recv_chunks,
+                     $recv_counts) attr-dict
   }];
   let builders = [OpBuilder<(ins "::mlir::sa_comm::Group":$group,
                                  "::mlir::FlatSymbolRefAttr":$src,
@@ -114,9 +114,8 @@ def Comm_AllGatherOp : Comm_Instruction<"all_gather", "AllGather",
                        Comm_ChunkList:$recv_chunks, /*C2*/
                        Comm_IntList:$recv_counts /*C2, C3*/);
   let assemblyFormat = [{
-    custom<Keyword>($group) $src `->` $dst `send` custom<ChunkList>($send_chunks)
-    `recv` custom<ChunkList>($recv_chunks)
-    `counts` custom<IntList>($recv_counts) attr-dict
+    custom<Keyword>($group)
+    custom<Gather>($src, $dst, $send_chunks, $recv_chunks, $recv_counts) attr-dict
   }];
   let builders = [OpBuilder<(ins "::mlir::sa_comm::Group":$group,
                                  "::mlir::FlatSymbolRefAttr":$src,
