@@ -58,6 +58,8 @@ struct TraceFile {
   /// that disagree.
   static Expected<TraceFile> read(const std::string &path);
   static Expected<TraceFile> parse(const uint8_t *bytes, size_t size);
+  /// Bytes that parse reads back.
+  std::vector<uint8_t> serialize() const;
 };
 
 } // namespace sart
