@@ -99,8 +99,7 @@ bool tooManyTokens(ArrayRef<int64_t> grid, int64_t prefix, int64_t suffix,
 }
 } // namespace
 
-// -- Order
-// -----------------------------------------------------------------------
+// -- Order ------------------------------------------------------------------
 
 LogicalResult OrderAttr::verify(EmitError emitError, OrderKind kind,
                                 ArrayRef<int64_t> grid, int64_t prefix,
@@ -141,8 +140,7 @@ int64_t OrderAttr::getTokens() const {
   return getPrefix() + grid[0] * grid[1] * grid[2] + getSuffix();
 }
 
-// -- Routing policies
-// ------------------------------------------------------------
+// -- Routing policies -------------------------------------------------------
 
 TopPAttr TopPAttr::get(MLIRContext *context, double p, int64_t minBlocks,
                        ArrayRef<int64_t> keep) {
@@ -190,8 +188,7 @@ LogicalResult WindowAttr::verify(EmitError emitError, int64_t blocks) {
 bool WindowAttr::isStatic() const { return true; }
 int64_t WindowAttr::getKeepEnd() const { return 0; }
 
-// -- Mesh, placement, cost
-// -------------------------------------------------------
+// -- Mesh, placement, cost --------------------------------------------------
 
 LogicalResult MeshAttr::verify(EmitError emitError, int64_t ulysses,
                                int64_t ring) {
@@ -227,8 +224,7 @@ LogicalResult CostModelAttr::verify(EmitError emitError, int64_t tilePs,
   return success();
 }
 
-// -- Plan
-// ------------------------------------------------------------------------
+// -- Plan -------------------------------------------------------------------
 
 static LogicalResult verifyMoves(EmitError emitError, MeshAttr mesh,
                                  int64_t heads, ArrayRef<PlannedMove> moves) {

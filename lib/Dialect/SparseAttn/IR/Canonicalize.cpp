@@ -13,8 +13,7 @@
 using namespace mlir;
 using namespace mlir::sparseattn;
 
-// -- Masks
-// -----------------------------------------------------------------------
+// -- Masks ------------------------------------------------------------------
 
 OpFoldResult ExplicitMaskOp::fold(FoldAdaptor) { return getBitsAttr(); }
 
@@ -72,8 +71,7 @@ OpFoldResult IntersectOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-// -- Permutations and layouts
-// ----------------------------------------------------
+// -- Permutations and layouts -----------------------------------------------
 
 OpFoldResult PermuteOp::fold(FoldAdaptor) {
   if (getOrder().isIdentity())
@@ -100,8 +98,7 @@ OpFoldResult ReshardOp::fold(FoldAdaptor) {
   return {};
 }
 
-// -- Merge
-// -----------------------------------------------------------------------
+// -- Merge ------------------------------------------------------------------
 
 /// Whether a constant partial is empty everywhere: output 0, lse -inf.
 static bool isEmptyPartial(Attribute o, Attribute lse) {

@@ -159,3 +159,12 @@ std::string sparseattn::shortestText(const APFloat &value) {
     result += "e" + exponent.str();
   return result;
 }
+
+ParseResult sparseattn::refuseType(AsmParser &parser, StringRef mnemonic,
+                                   Type type) {
+  if (!type)
+    return success();
+  return parser.emitError(parser.getCurrentLocation())
+         << "attribute before ':': got '#sparseattn." << mnemonic
+         << "<...>', expected '<...>' without its name, or an alias";
+}

@@ -52,10 +52,70 @@ ParseResult parseInts(AsmParser &parser, SmallVectorImpl<int64_t> &values);
 void printInts(AsmPrinter &printer, ArrayRef<int64_t> values);
 void printRows(AsmPrinter &printer, int64_t width, ArrayRef<int64_t> values);
 
+/// Prints the fields of one attribute, separated by commas.
+class FieldPrinter {
+public:
+  explicit FieldPrinter(AsmPrinter &printer, bool first = true)
+      : printer(printer), first(first) {}
+
+  AsmPrinter &name(StringRef field) {
+    printer << (first ? "" : ", ") << field;
+    first = false;
+    return printer;
+  }
+  void integer(StringRef field, int64_t value) {
+    name(field) << " = " << value;
+  }
+  void integerUnless(StringRef field, int64_t value, int64_t byDefault) {
+    if (value != byDefault)
+      integer(field, value);
+  }
+  void ints(StringRef field, ArrayRef<int64_t> values) {
+    name(field) << " = ";
+    printInts(printer, values);
+  }
+  void intsUnlessEmpty(StringRef field, ArrayRef<int64_t> values) {
+    if (!values.empty())
+      ints(field, values);
+  }
+  void rowsUnlessEmpty(StringRef field, int64_t width,
+                       ArrayRef<int64_t> values) {
+    if (values.empty())
+      return;
+    name(field) << " = ";
+    printRows(printer, width, values);
+  }
+  template <typename T>
+  void nested(StringRef field, T attr) {
+    name(field) << " = ";
+    printer.printStrippedAttrOrType(attr);
+  }
+
+private:
+  AsmPrinter &printer;
+  bool first;
+};
+
 /// Reads a decimal number, with or without a point.
 ParseResult parseNumber(AsmParser &parser, double &value);
 /// The shortest decimal text that reads back as `value`.
 std::string shortestText(const APFloat &value);
+
+/// A required nested attribute, with or without its `#sparseattn.` prefix.
+template <typename T>
+void addNested(FieldList &fields, AsmParser &parser, StringRef name, T &value,
+               bool required) {
+  fields.add(
+      name,
+      [&parser, &value] {
+        return parser.parseCustomAttributeWithFallback(value, Type{});
+      },
+      required);
+}
+
+/// Before the `:` of an op, MLIR takes the op's type for that of a named
+/// attribute. Says what to write instead.
+ParseResult refuseType(AsmParser &parser, StringRef mnemonic, Type type);
 
 } // namespace mlir::sparseattn
 

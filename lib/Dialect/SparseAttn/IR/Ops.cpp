@@ -13,8 +13,7 @@
 using namespace mlir;
 using namespace mlir::sparseattn;
 
-// -- custom<SameTypes>: one written type for several values
-// ----------------------
+// -- custom<SameTypes>: one written type for several values -----------------
 
 template <typename... Types>
 static ParseResult parseSameTypes(OpAsmParser &parser, Type &first,
@@ -31,8 +30,7 @@ static void printSameTypes(OpAsmPrinter &printer, Operation *, Type first,
   printer << first;
 }
 
-// -- custom<Thresholds>, custom<Slack>: two numbers, absent when default
-// ---------
+// -- custom<Thresholds>, custom<Slack>: two numbers, absent when default ----
 
 static ParseResult parsePair(OpAsmParser &parser, StringRef keyword,
                              IntegerAttr &first, IntegerAttr &second) {
@@ -73,8 +71,7 @@ static void printSlack(OpAsmPrinter &printer, AugmentOp, IntegerAttr n1,
 #define GET_OP_CLASSES
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttnOps.cpp.inc"
 
-// -- Builders
-// --------------------------------------------------------------------
+// -- Builders ---------------------------------------------------------------
 
 void PermuteOp::build(OpBuilder &, OperationState &state, Value input,
                       OrderAttr order, bool inverse) {

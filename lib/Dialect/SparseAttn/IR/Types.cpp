@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "FieldList.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 
 #include "mlir/IR/Builders.h"
@@ -68,4 +69,57 @@ bool MaskType::isVisible(int64_t qBlock, int64_t kvBlock) const {
   int64_t lastQuery = std::min((qBlock + 1) * getBlockQ(), getSq()) - 1;
   int64_t firstKey = kvBlock * getBlockK();
   return firstKey <= lastQuery + getSkv() - getSq();
+}
+
+// -- Text -------------------------------------------------------------------
+
+/// Reads `12x110x110` with `count` numbers.
+static ParseResult parseSizes(AsmParser &parser, StringRef what, size_t count,
+                              SmallVectorImpl<int64_t> &sizes) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseDimensionList(sizes, /*allowDynamic=*/false,
+                                /*withTrailingX=*/false))
+    return failure();
+  if (sizes.size() != count)
+    return parser.emitError(loc)
+           << what << ": got " << sizes.size() << " sizes, expected " << count;
+  return success();
+}
+
+Type MaskType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<int64_t, 3> shape, block, tokens;
+  OrderAttr order;
+  bool causal = false;
+  if (parser.parseLess() ||
+      parseSizes(parser, "heads x q-blocks x kv-blocks of a mask", 3, shape))
+    return {};
+  FieldList fields(parser);
+  fields.add(
+      "block", [&] { return parseSizes(parser, "block of a mask", 2, block); },
+      /*required=*/true);
+  fields.add(
+      "tokens",
+      [&] { return parseSizes(parser, "tokens of a mask", 2, tokens); },
+      /*required=*/true);
+  addNested(fields, parser, "order", order, /*required=*/false);
+  fields.addFlag("causal", causal);
+  if (fields.parse(/*first=*/false))
+    return {};
+  return parser.getChecked<MaskType>(loc, parser.getContext(), shape[0],
+                                     shape[1], shape[2], block[0], block[1],
+                                     tokens[0], tokens[1], order, causal);
+}
+
+void MaskType::print(AsmPrinter &printer) const {
+  printer << '<' << getHeads() << 'x' << getQBlocks() << 'x' << getKvBlocks()
+          << ", block = " << getBlockQ() << 'x' << getBlockK()
+          << ", tokens = " << getSq() << 'x' << getSkv();
+  if (getOrder()) {
+    printer << ", order = ";
+    printer.printStrippedAttrOrType(getOrder());
+  }
+  if (getCausal())
+    printer << ", causal";
+  printer << '>';
 }

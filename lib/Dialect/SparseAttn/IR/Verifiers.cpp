@@ -98,8 +98,7 @@ int64_t rowsOf(RankedTensorType type) { return type.getDimSize(1); }
 int64_t headDimOf(RankedTensorType type) { return type.getDimSize(2); }
 } // namespace
 
-// -- Masks
-// -----------------------------------------------------------------------
+// -- Masks ------------------------------------------------------------------
 
 LogicalResult PoolOp::verify() {
   RankedTensorType in = getInput().getType(), out = getOutput().getType();
@@ -169,8 +168,7 @@ LogicalResult IntersectOp::verify() {
                      getMask().getType());
 }
 
-// -- Plans
-// -----------------------------------------------------------------------
+// -- Plans ------------------------------------------------------------------
 
 LogicalResult PlaceOp::verify() {
   RankedTensorType q = getQ().getType(), k = getK().getType();
@@ -222,8 +220,7 @@ LogicalResult ReshardOp::verify() {
                            getOutput().getType(), getInput().getType());
 }
 
-// -- Computation
-// -----------------------------------------------------------------
+// -- Computation ------------------------------------------------------------
 
 LogicalResult PermuteOp::verify() {
   if (failed(expectEqual(*this, "token count of input", "that of the order",
