@@ -108,6 +108,7 @@ std::vector<int64_t> sart::planExtraTiles(const MaskSummary &summary,
   std::vector<int64_t> loads = rankLoads(summary.loads, owners, mesh);
   int64_t largest = *std::max_element(loads.begin(), loads.end());
   std::vector<std::vector<int64_t>> visible;
+  visible.reserve(static_cast<size_t>(mesh.ring));
   for (int64_t r = 0; r < mesh.ring; ++r)
     visible.push_back(visibleRows(placement, r));
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {

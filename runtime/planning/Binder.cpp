@@ -172,6 +172,8 @@ SlotTable sart::slotsOf(const Placement &placement, int64_t rank,
   int64_t u = placement.mesh.ulyssesIndex(rank);
   Range heads = placement.headsOf(u), kvHeads = placement.kvHeadsOf(u);
   SlotTable slots;
+  slots.qHeads.reserve(static_cast<size_t>(heads.size()) + 1);
+  slots.kvHeads.reserve(static_cast<size_t>(kvHeads.size()) + 1);
   for (int64_t head = heads.begin; head < heads.end; ++head)
     slots.qHeads.push_back(head);
   for (int64_t kvHead = kvHeads.begin; kvHead < kvHeads.end; ++kvHead)
@@ -207,6 +209,7 @@ std::vector<Symbol> sart::standardSymbols(const Mesh &mesh) {
   size_t statics = 0;
   NamedLists lists = namesOf(mesh, statics);
   std::vector<Symbol> symbols;
+  symbols.reserve(lists.size());
   for (size_t i = 0; i < lists.size(); ++i)
     symbols.push_back({std::move(lists[i].first), i < statics});
   return symbols;
@@ -229,6 +232,7 @@ Expected<Binding> sart::bindPlan(const Program &program, const Plan &plan) {
   SART_RETURN_IF_ERROR(verifySymbols(program));
   SART_RETURN_IF_ERROR(plan.verify(program.placement));
   Binding binding;
+  binding.values.reserve(static_cast<size_t>(program.placement.mesh.ranks()));
   for (int64_t rank = 0; rank < program.placement.mesh.ranks(); ++rank)
     binding.values.push_back(bindVerified(program, plan, rank));
   return binding;

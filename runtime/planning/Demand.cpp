@@ -45,6 +45,7 @@ sart::computeDemand(const MaskSummary &summary, const Placement &placement,
   // Heads of a kv head stand together, so a copy of a kv head is the pair
   // (ulysses, kv head) of some head.
   std::vector<std::pair<int64_t, int64_t>> copies;
+  copies.reserve(static_cast<size_t>(shape.heads));
   for (int64_t head = 0; head < shape.heads; ++head)
     copies.emplace_back(owners[static_cast<size_t>(head)],
                         shape.kvHeadOf(head));

@@ -199,8 +199,11 @@ Expected<TraceFile> TraceFile::read(const std::string &path) {
                      ", expected a readable file");
   std::vector<uint8_t> bytes;
   uint8_t buffer[1 << 16];
-  while (size_t count = std::fread(buffer, 1, sizeof(buffer), file.get()))
+  size_t count = 0;
+  do {
+    count = std::fread(buffer, 1, sizeof(buffer), file.get());
     bytes.insert(bytes.end(), buffer, buffer + count);
+  } while (count == sizeof(buffer));
   if (std::ferror(file.get()))
     return makeError("trace file cannot be read: got ", path,
                      ", expected a readable file");

@@ -32,7 +32,7 @@ struct CostModel {
   int64_t scheduleNs = 0; ///< planning itself
 };
 
-/// FVAttn's thresholds (arXiv 2607.16190, section 1.6 of the facts): k1, k2 on
+/// FVAttn's thresholds and their published values (arXiv 2607.16190): k1, k2 on
 /// rho, n1, n2 of augmentation. Thousandths, so that comparisons are integer.
 struct PlannerOptions {
   Balance balance = Balance::Swap;

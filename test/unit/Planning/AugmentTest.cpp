@@ -114,6 +114,10 @@ TEST(Augment, TakesTheNextBestBlocks) {
   EXPECT_EQ(addExtraTiles(rows, scores, 6, {0, 5}, 1), 0);
   EXPECT_EQ(addExtraTiles(rows, scores, 6, {0, 6}, 0), 0);
   EXPECT_EQ(addExtraTiles(rows, scores, 6, {3, 3}, 5), 0);
+  // Equal scores: the lower kv-block.
+  rows = {{1}};
+  EXPECT_EQ(addExtraTiles(rows, {.2f, .9f, .2f, .2f}, 4, {0, 4}, 1), 1);
+  EXPECT_EQ(rows, (std::vector<std::vector<int32_t>>{{0, 1}}));
 }
 
 } // namespace
