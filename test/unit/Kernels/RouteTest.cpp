@@ -116,8 +116,9 @@ Expected reference(const RouteProblem &problem, int64_t row) {
     value /= total;
   std::vector<int32_t> order(n);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t a, int32_t b) { return score[a] > score[b]; });
+  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return score[a] != score[b] ? score[a] > score[b] : a < b;
+  });
   double p = problem.p, sum = 0;
   int64_t kept = n;
   bool reached = false;
