@@ -50,7 +50,7 @@ LogicalResult FoldMasksPass::checkSize(Operation *op, MaskType mask) {
   if (mask.getTiles() <= maxTiles)
     return success();
   return op->emitOpError("tiles of a constant mask: got ")
-         << mask.getTiles() << ", expected at most " << maxTiles
+         << mask.getTiles() << ", expected at most " << maxTiles.getValue()
          << " (option max-tiles)";
 }
 

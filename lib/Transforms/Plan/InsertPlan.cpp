@@ -45,7 +45,7 @@ private:
 LogicalResult InsertPlanPass::checkOptions() {
   if (ulysses < 0 || ring < 0)
     return getOperation().emitError("options ulysses and ring: got ")
-           << ulysses << " and " << ring
+           << ulysses.getValue() << " and " << ring.getValue()
            << ", expected at least 1, or 0 for the layer's own";
   // The attribute bounds the ranks; its message is shown at the module.
   auto emitError = [&] { return getOperation().emitError(); };
@@ -57,7 +57,7 @@ LogicalResult InsertPlanPass::checkOptions() {
   algorithm = symbolizeBalanceAlgorithm(balance);
   if (!algorithm)
     return getOperation().emitError("option balance: got '")
-           << balance << "', expected none or swap";
+           << balance.getValue() << "', expected none or swap";
   return success();
 }
 
@@ -68,8 +68,9 @@ LogicalResult InsertPlanPass::keepPlan(PlaceOp place, AttendOp attend) {
       (ring != 0 && ring != mesh.getRing()))
     return place.emitOpError("mesh of a layer that has a plan: got ulysses = ")
            << mesh.getUlysses() << ", ring = " << mesh.getRing()
-           << ", expected ulysses = " << (ulysses ? ulysses : mesh.getUlysses())
-           << ", ring = " << (ring ? ring : mesh.getRing())
+           << ", expected ulysses = "
+           << (ulysses ? ulysses.getValue() : mesh.getUlysses())
+           << ", ring = " << (ring ? ring.getValue() : mesh.getRing())
            << " as the options say";
   BalanceOp written =
       attend.getPlan() ? findBalance(attend.getPlan()) : BalanceOp();

@@ -130,8 +130,8 @@ def VerifyPlanPass : Pass<"sparseattn-verify-plan", "::mlir::ModuleOp"> {
     6. an explicit mask has a fixed plan without extra tiles, whose transfers
        hold every kv-block that the mask needs from another ring segment.
 
-    For example, this is refused with `'sparseattn.balance' op plan: mesh axis
-    ulysses: got 2, expected 4`:
+    For example, this is refused with `'sparseattn.balance' op plan: plan's mesh
+    axis ulysses does not match the placement: got 2, expected 4`:
 
     ```mlir
     #placement = #sparseattn.placement<mesh = <ulysses = 4, ring = 1>, heads = 12,
