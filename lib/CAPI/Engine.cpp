@@ -60,8 +60,8 @@ sa_status sa_engine_create(const sa_engine_options *given, sa_engine **engine) {
     return fail(sart::concat("device: got '", device,
                              "', expected one of cpu, reference"));
   if (options.threads < 0 || options.threads > 1024)
-    return fail(sart::concat("threads: got ", options.threads,
-                             ", expected 0 to 1024"));
+    return fail(
+        sart::concat("threads: got ", options.threads, ", expected 0 to 1024"));
   if (options.timeout_ms < 0)
     return fail(sart::concat("time-out: got ", options.timeout_ms,
                              " ms, expected at least 0"));
@@ -70,8 +70,7 @@ sa_status sa_engine_create(const sa_engine_options *given, sa_engine **engine) {
   if (options.timeout_ms)
     created->timeoutMs = options.timeout_ms;
   created->pool = std::make_shared<sart::ThreadPool>(options.threads);
-  auto compiler =
-      mlir::sparseattn::LayerCompiler::create(!created->reference);
+  auto compiler = mlir::sparseattn::LayerCompiler::create(!created->reference);
   if (!compiler)
     return fail(compiler.status());
   created->compiler = std::move(*compiler);
@@ -89,8 +88,9 @@ static sa_status finishLayer(sa_engine *engine,
   created->engine = engine;
   created->denseSteps = options.dense_steps;
   std::shared_ptr<sart::Backend> backend =
-      engine->reference ? sart::createReferenceBackend(engine->pool)
-                        : sart::createCpuBackend(compiled.kernels, engine->pool);
+      engine->reference
+          ? sart::createReferenceBackend(engine->pool)
+          : sart::createCpuBackend(compiled.kernels, engine->pool);
   sart::ExecutorOptions executorOptions;
   executorOptions.poison = options.check != 0;
   executorOptions.coverage = options.check != 0;

@@ -1,4 +1,4 @@
-//===- Inspect.cpp - What a layer's last run did ---------------------------===//
+//===- Inspect.cpp - What a layer's last run did --------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -65,8 +65,7 @@ sa_status sa_layer_get_program_bytes(sa_layer *layer, const void **bytes,
                  reinterpret_cast<const char **>(bytes), length);
 }
 
-sa_status sa_layer_explain(sa_layer *layer, const char **text,
-                           size_t *length) {
+sa_status sa_layer_explain(sa_layer *layer, const char **text, size_t *length) {
   if (checkRun(layer, text, length) != SA_OK)
     return SA_ERROR;
   Expected<sart::Program> bound = layer->executor->boundProgram();
@@ -125,12 +124,12 @@ sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
     if (!tensor)
       return fail(tensor.status());
   if (head < 0 || head >= s.heads)
-    return fail(sart::concat("head: got ", head, ", expected 0 to ",
-                             s.heads - 1));
+    return fail(
+        sart::concat("head: got ", head, ", expected 0 to ", s.heads - 1));
   for (int64_t i = 0; i < count; ++i)
     if (rows[i] < 0 || rows[i] >= s.sq)
-      return fail(sart::concat("row ", i, ": got ", rows[i],
-                               ", expected 0 to ", s.sq - 1));
+      return fail(sart::concat("row ", i, ": got ", rows[i], ", expected 0 to ",
+                               s.sq - 1));
   const sart::BlockMask *mask =
       layer->hasRun ? layer->executor->lastMask() : nullptr;
   if ((out || lse) && !mask)
@@ -152,13 +151,13 @@ sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
       size_t row = static_cast<size_t>(from.sizes[2] * element);
       copies[t].resize(static_cast<size_t>(from.sizes[1]) * row);
       for (int64_t i = 0; i < from.sizes[1]; ++i)
-        std::memcpy(copies[t].data() + static_cast<size_t>(i) * row,
-                    static_cast<const char *>(from.data) +
-                        (source * from.strides[0] +
-                         permutation[static_cast<size_t>(i)] *
-                             from.strides[1]) *
-                            element,
-                    row);
+        std::memcpy(
+            copies[t].data() + static_cast<size_t>(i) * row,
+            static_cast<const char *>(from.data) +
+                (source * from.strides[0] +
+                 permutation[static_cast<size_t>(i)] * from.strides[1]) *
+                    element,
+            row);
       ordered[t] = sart::Tensor::contiguous(copies[t].data(), from.dtype, 1,
                                             from.sizes[1], from.sizes[2]);
     }
@@ -166,11 +165,10 @@ sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
   bool copied = layer->compiled.boundaryOrder.has_value();
   SlotView views[3];
   for (int t = 0; t < 3; ++t)
-    views[t] = headView(ordered[t], copied    ? 0
+    views[t] = headView(ordered[t], copied   ? 0
                                     : t == 0 ? head
                                              : s.kvHeadOf(head));
-  std::vector<double> unusedOut(
-      static_cast<size_t>(count * s.headDim)),
+  std::vector<double> unusedOut(static_cast<size_t>(count * s.headDim)),
       unusedLse(static_cast<size_t>(count));
   if (out || lse)
     referenceAttend(

@@ -1,4 +1,4 @@
-//===- Objects.h - What the C API's handles point to --------------*- C++ -*-===//
+//===- Objects.h - What the C API's handles point to ------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -54,7 +54,8 @@ template <typename T>
 T withDefaults(const T *given) {
   T result = {};
   if (given) {
-    size_t size = given->struct_size < sizeof(T) ? given->struct_size : sizeof(T);
+    size_t size =
+        given->struct_size < sizeof(T) ? given->struct_size : sizeof(T);
     __builtin_memcpy(&result, given, size);
   }
   result.struct_size = sizeof(T);
@@ -64,7 +65,8 @@ T withDefaults(const T *given) {
 /// Writes `value` into the caller's struct, as much as it has room for.
 template <typename T>
 void assignSized(T *target, T value) {
-  size_t size = target->struct_size < sizeof(T) ? target->struct_size : sizeof(T);
+  size_t size =
+      target->struct_size < sizeof(T) ? target->struct_size : sizeof(T);
   size_t given = target->struct_size;
   __builtin_memcpy(target, &value, size);
   target->struct_size = given;

@@ -1,4 +1,4 @@
-//===- Run.cpp - Running a layer through the C API -------------------------===//
+//===- Run.cpp - Running a layer through the C API ------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -23,18 +23,18 @@ Expected<Tensor> capi::toTensor(const char *name, const sa_tensor *tensor,
     return sart::makeError("tensor ", name,
                            ": got a null pointer, expected a tensor");
   if (static_cast<int>(tensor->dtype) != static_cast<int>(dtype))
-    return sart::makeError(
-        "dtype of ", name, ": got ", static_cast<int>(tensor->dtype),
-        ", expected ", static_cast<int>(dtype), " (", toString(dtype), ")");
+    return sart::makeError("dtype of ", name, ": got ",
+                           static_cast<int>(tensor->dtype), ", expected ",
+                           static_cast<int>(dtype), " (", toString(dtype), ")");
   int64_t expected[3] = {heads, tokens, elements};
   for (int i = 0; i < 3; ++i)
     if (tensor->sizes[i] != expected[i])
-      return sart::makeError("size ", i, " of ", name, " must equal the layer's: got ",
-                             tensor->sizes[i], ", expected ", expected[i]);
+      return sart::makeError("size ", i, " of ", name,
+                             " must equal the layer's: got ", tensor->sizes[i],
+                             ", expected ", expected[i]);
   bool empty = heads * tokens * elements == 0;
   if (!tensor->data && !empty)
-    return sart::makeError("data of ", name,
-                           ": got a null pointer, expected ",
+    return sart::makeError("data of ", name, ": got a null pointer, expected ",
                            heads * tokens * elements, " elements");
   if (tensor->strides[2] != 1 && elements > 1)
     return sart::makeError("last stride of ", name, ": got ",
@@ -88,12 +88,12 @@ static Status readShards(const sa_layer &layer, int parts, const sa_tensor *q,
     if (parts & QK) {
       SART_RETURN_IF_ERROR(read("q", q, shape.dtype, shape.heads, queries,
                                 shape.headDim, own.q));
-      SART_RETURN_IF_ERROR(read("k", k, shape.dtype, shape.kvHeads, keys,
-                                shape.headDim, own.k));
+      SART_RETURN_IF_ERROR(
+          read("k", k, shape.dtype, shape.kvHeads, keys, shape.headDim, own.k));
     }
     if (parts & VOut) {
-      SART_RETURN_IF_ERROR(read("v", v, shape.dtype, shape.kvHeads, keys,
-                                shape.headDim, own.v));
+      SART_RETURN_IF_ERROR(
+          read("v", v, shape.dtype, shape.kvHeads, keys, shape.headDim, own.v));
       SART_RETURN_IF_ERROR(read("out", out, shape.dtype, shape.heads, queries,
                                 shape.headDim, own.o));
       SART_RETURN_IF_ERROR(
@@ -131,9 +131,9 @@ static void writeStats(sa_layer &layer, sa_run_stats *stats) {
   result.bytes_dense_ring = run.predicted.denseRing;
   result.tiles = run.tiles;
   result.kept_pooled_mass =
-      run.routing.rows ? run.routing.keptPooledMass /
-                             static_cast<double>(run.routing.rows)
-                       : 1;
+      run.routing.rows
+          ? run.routing.keptPooledMass / static_cast<double>(run.routing.rows)
+          : 1;
   result.near_threshold = run.routing.nearThreshold;
   result.plan_us = static_cast<double>(run.planNs) * 1e-3;
   result.ms = static_cast<double>(run.totalNs) * 1e-6;
@@ -146,8 +146,8 @@ static sa_status runTensors(sa_layer &layer,
                             const sa_run_options *options,
                             sa_run_stats *stats) {
   layer.began = false;
-  if (Status status = layer.executor->run(tensors, runOptions(layer, options),
-                                          layer.stats);
+  if (Status status =
+          layer.executor->run(tensors, runOptions(layer, options), layer.stats);
       !status.ok())
     return fail(status);
   writeStats(layer, stats);
@@ -161,8 +161,7 @@ sa_status sa_layer_run(sa_layer *layer, const sa_tensor *q, const sa_tensor *k,
   if (!layer)
     return fail("layer: got a null pointer, expected a layer");
   std::vector<RankTensors> tensors;
-  if (Status status =
-          readShards(*layer, QK | VOut, q, k, v, out, lse, tensors);
+  if (Status status = readShards(*layer, QK | VOut, q, k, v, out, lse, tensors);
       !status.ok())
     return fail(status);
   return runTensors(*layer, tensors, options, stats);
@@ -199,13 +198,13 @@ private:
     char *outer = static_cast<char *>(original.data);
     for (int64_t h = 0; h < original.sizes[0]; ++h)
       for (int64_t i = 0; i < original.sizes[1]; ++i)
-        copyRow(bytes.data() +
-                    static_cast<size_t>(h * original.sizes[1] + i) * row,
-                outer + (h * original.strides[0] +
-                         permutation[static_cast<size_t>(i)] *
-                             original.strides[1]) *
-                            element,
-                row);
+        copyRow(
+            bytes.data() + static_cast<size_t>(h * original.sizes[1] + i) * row,
+            outer +
+                (h * original.strides[0] +
+                 permutation[static_cast<size_t>(i)] * original.strides[1]) *
+                    element,
+            row);
   }
   Tensor original, copy;
   std::vector<char> bytes;
@@ -262,8 +261,8 @@ sa_status sa_layer_begin(sa_layer *layer, const sa_tensor *q,
       !status.ok())
     return fail(status);
   layer->pending = runOptions(*layer, options);
-  if (Status status = layer->executor->begin(layer->beganTensors,
-                                             layer->pending);
+  if (Status status =
+          layer->executor->begin(layer->beganTensors, layer->pending);
       !status.ok())
     return fail(status);
   layer->began = true;
@@ -279,8 +278,8 @@ sa_status sa_layer_finish(sa_layer *layer, const sa_tensor *v,
     return fail("sa_layer_finish: got no begun run, expected sa_layer_begin "
                 "before");
   std::vector<RankTensors> tensors = layer->beganTensors;
-  if (Status status = readShards(*layer, VOut, nullptr, nullptr, v, out, lse,
-                                 tensors);
+  if (Status status =
+          readShards(*layer, VOut, nullptr, nullptr, v, out, lse, tensors);
       !status.ok())
     return fail(status);
   layer->began = false;

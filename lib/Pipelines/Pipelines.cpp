@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - Named pipelines, one per phase ----------------------===//
+//===- Pipelines.cpp - Named pipelines, one per phase ---------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

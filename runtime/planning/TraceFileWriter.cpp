@@ -32,8 +32,8 @@ std::vector<uint8_t> TraceFile::serialize() const {
        {order.grid[0], order.grid[1], order.grid[2],
         static_cast<int64_t>(order.kind), tokens, heads, qTiles, kvTiles, tileQ,
         tileK, static_cast<int64_t>(instances.size()),
-        static_cast<int64_t>((hasRows ? 1 : 0) | (hasMasks ? 2 : 0)),
-        topPMilli, rowBytes()})
+        static_cast<int64_t>((hasRows ? 1 : 0) | (hasMasks ? 2 : 0)), topPMilli,
+        rowBytes()})
     writer.put<uint32_t>(value);
   for (const Instance &instance : instances) {
     writer.put<uint32_t>(instance.layer);

@@ -1,4 +1,4 @@
-//===- sparseattn-translate.cpp - Files to MLIR text and back --------------===//
+//===- sparseattn-translate.cpp - Files to MLIR text and back -------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -135,8 +135,7 @@ Expected<std::string> readInput(const std::string &path) {
 }
 
 Status translate(int argc, char **argv) {
-  sart::CommandLine line("sparseattn-translate",
-                         "DIRECTION INPUT [-o OUTPUT]",
+  sart::CommandLine line("sparseattn-translate", "DIRECTION INPUT [-o OUTPUT]",
                          "Translates program bytes and mask files to MLIR text "
                          "and back; - is stdin or stdout.");
   std::vector<Direction> directions;

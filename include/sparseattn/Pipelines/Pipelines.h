@@ -1,4 +1,4 @@
-//===- Pipelines.h - Named pipelines, one per phase ---------------*- C++ -*-===//
+//===- Pipelines.h - Named pipelines, one per phase -------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -35,10 +35,11 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
                        llvm::cl::desc("sequence segments (0: as the layer "
                                       "says, or 1)"),
                        llvm::cl::init(0)};
-  Option<std::string> balance{*this, "balance",
-                              llvm::cl::desc("none or swap (empty: swap when "
-                                             "there are several Ulysses ranks)"),
-                              llvm::cl::init("")};
+  Option<std::string> balance{
+      *this, "balance",
+      llvm::cl::desc("none or swap (empty: swap when "
+                     "there are several Ulysses ranks)"),
+      llvm::cl::init("")};
   Option<bool> augment{*this, "augment",
                        llvm::cl::desc("fill slack with next-best blocks"),
                        llvm::cl::init(false)};

@@ -1,4 +1,4 @@
-//===- ConvertToComm.cpp - Lower a planned layer to a schedule -------------===//
+//===- ConvertToComm.cpp - Lower a planned layer to a schedule ------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

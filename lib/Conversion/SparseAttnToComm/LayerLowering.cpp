@@ -1,4 +1,4 @@
-//===- LayerLowering.cpp - One layer function to one schedule --------------===//
+//===- LayerLowering.cpp - One layer function to one schedule -------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -36,7 +36,8 @@ static LogicalResult findOnly(func::FuncOp layer, OpTy &found) {
   for (auto op : layer.getBody().front().getOps<OpTy>()) {
     if (found) {
       InFlightDiagnostic diagnostic = op.emitOpError()
-          << "count in a layer must be at most one: got a second, expected none";
+                                      << "count in a layer must be at most "
+                                         "one: got a second, expected none";
       diagnostic.attachNote(found.getLoc()) << "the first is here";
       return diagnostic;
     }
@@ -169,8 +170,7 @@ LogicalResult LayerLowering::lower(Operation &op) {
       .Case<AugmentOp>([&](auto op) { return lowerAugment(op); })
       .Case<AttendOp>([&](auto op) { return lowerAttend(op); })
       // The placement is in the header; the demand is what attend exchanges.
-      .Case<PlaceOp, DemandOp, func::ReturnOp>(
-          [](auto) { return success(); })
+      .Case<PlaceOp, DemandOp, func::ReturnOp>([](auto) { return success(); })
       .Default([](Operation *op) {
         return op->emitOpError("op in a layer: got '")
                << op->getName()
@@ -266,18 +266,19 @@ bool LayerLowering::moves() {
 void LayerLowering::emitMoves() {
   enterPhase("move");
   SmallVector<Value> tokens;
-  for (auto [window, list] :
-       {std::pair<StringRef, StringRef>{"q", "q"}, {"k", "kv"}, {"v", "kv"},
-        {"mask", "mask"}})
+  for (auto [window, list] : {std::pair<StringRef, StringRef>{"q", "q"},
+                              {"k", "kv"},
+                              {"v", "kv"},
+                              {"mask", "mask"}})
     tokens.push_back(
         schedule->send(window, ("mv_" + list + "_out").str(), "mv_peer_out"));
-  for (auto [window, list] :
-       {std::pair<StringRef, StringRef>{"q", "q"}, {"k", "kv"}, {"v", "kv"},
-        {"mask", "mask"}})
+  for (auto [window, list] : {std::pair<StringRef, StringRef>{"q", "q"},
+                              {"k", "kv"},
+                              {"v", "kv"},
+                              {"mask", "mask"}})
     tokens.push_back(
         schedule->recv(window, ("mv_" + list + "_in").str(), "mv_peer_in"));
-  schedule->attend(schedule->ring() > 1 ? "o_acc" : "o", "lse",
-                   "attend_local");
+  schedule->attend(schedule->ring() > 1 ? "o_acc" : "o", "lse", "attend_local");
   schedule->wait(tokens);
   schedule->release("q", "free_q");
   schedule->release("mask", "free_q");

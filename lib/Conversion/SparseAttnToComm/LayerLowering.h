@@ -1,4 +1,4 @@
-//===- LayerLowering.h - One layer function to one schedule -------*- C++ -*-===//
+//===- LayerLowering.h - One layer function to one schedule -----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ScheduleBuilder.cpp - Emits a template ------------------------------===//
+//===- ScheduleBuilder.cpp - Emits a template -----------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,13 +18,14 @@ using sart::DType;
 ScheduleBuilder::ScheduleBuilder(OpBuilder &builder, Location loc,
                                  const ScheduleHeader &header)
     : builder(builder), loc(loc), header(header) {
-  templateOp = sa_comm::TemplateOp::create(builder, loc, header.name,
-                                           header.placement, header.scale,
-                                           header.policy, header.planner);
+  templateOp =
+      sa_comm::TemplateOp::create(builder, loc, header.name, header.placement,
+                                  header.scale, header.policy, header.planner);
   builder.setInsertionPointToEnd(templateOp.getBodyBlock());
   spmd = sa_comm::SpmdOp::create(builder, loc);
   builder.setInsertionPointToEnd(&spmd.getBody().front());
-  for (const sart::Symbol &symbol : sart::standardSymbols(header.placement.mesh))
+  for (const sart::Symbol &symbol :
+       sart::standardSymbols(header.placement.mesh))
     if (symbol.isStatic)
       staticSymbols.insert(symbol.name);
 }
@@ -45,7 +46,8 @@ static sart::Window makeWindow(StringRef name,
   const sart::LayerShape &shape = placement.shape;
   const sart::Mesh &mesh = placement.mesh;
   int64_t ranks = mesh.ranks(), dim = shape.headDim;
-  int64_t qSlots = qSlotCapacity(placement), kvSlots = kvSlotCapacity(placement);
+  int64_t qSlots = qSlotCapacity(placement),
+          kvSlots = kvSlotCapacity(placement);
   int64_t qShard =
       largest(ranks, [&](int64_t r) { return placement.qShardOf(r); });
   int64_t kvShard =
@@ -93,7 +95,8 @@ FlatSymbolRefAttr ScheduleBuilder::window(StringRef name) {
     OpBuilder::InsertionGuard guard(builder);
     // Windows stand before symbols.
     Operation *before = spmd;
-    for (auto symbolOp : templateOp.getBodyBlock()->getOps<sa_comm::SymbolOp>()) {
+    for (auto symbolOp :
+         templateOp.getBodyBlock()->getOps<sa_comm::SymbolOp>()) {
       before = symbolOp;
       break;
     }
@@ -111,8 +114,7 @@ FlatSymbolRefAttr ScheduleBuilder::symbol(StringRef name) {
   if (declared.insert(name).second) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(spmd);
-    sa_comm::SymbolOp::create(builder, loc, name,
-                              staticSymbols.contains(name));
+    sa_comm::SymbolOp::create(builder, loc, name, staticSymbols.contains(name));
   }
   return FlatSymbolRefAttr::get(builder.getContext(), name);
 }
@@ -127,18 +129,17 @@ void ScheduleBuilder::phase(StringRef name) {
 
 void ScheduleBuilder::allToAll(StringRef source, StringRef target,
                                StringRef stem) {
-  sa_comm::AllToAllOp::create(
-      builder, loc, sa_comm::Group::Ulysses, window(source), window(target),
-      symbol(stem + "_send"), symbol(stem + "_send_n"), symbol(stem + "_recv"),
-      symbol(stem + "_recv_n"));
+  sa_comm::AllToAllOp::create(builder, loc, sa_comm::Group::Ulysses,
+                              window(source), window(target),
+                              symbol(stem + "_send"), symbol(stem + "_send_n"),
+                              symbol(stem + "_recv"), symbol(stem + "_recv_n"));
 }
 
 void ScheduleBuilder::allGather(sa_comm::Group group, StringRef source,
                                 StringRef target, StringRef stem) {
-  sa_comm::AllGatherOp::create(builder, loc, group, window(source),
-                               window(target), symbol(stem + "_send"),
-                               symbol(stem + "_recv"),
-                               symbol(stem + "_recv_n"));
+  sa_comm::AllGatherOp::create(
+      builder, loc, group, window(source), window(target),
+      symbol(stem + "_send"), symbol(stem + "_recv"), symbol(stem + "_recv_n"));
 }
 
 void ScheduleBuilder::pool(sa_comm::Side side, StringRef source,
@@ -188,9 +189,9 @@ void ScheduleBuilder::wait(ArrayRef<Value> tokens) {
 }
 
 void ScheduleBuilder::attend(StringRef output, StringRef lse, StringRef work) {
-  sa_comm::AttendOp::create(builder, loc, window("q"), window("k"),
-                            window("v"), window("mask"), window(output),
-                            window(lse), symbol(work));
+  sa_comm::AttendOp::create(builder, loc, window("q"), window("k"), window("v"),
+                            window("mask"), window(output), window(lse),
+                            symbol(work));
 }
 
 void ScheduleBuilder::merge(StringRef chunks) {

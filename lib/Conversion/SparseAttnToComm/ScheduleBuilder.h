@@ -1,4 +1,4 @@
-//===- ScheduleBuilder.h - Emits a template -----------------------*- C++ -*-===//
+//===- ScheduleBuilder.h - Emits a template ---------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

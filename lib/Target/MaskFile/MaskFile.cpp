@@ -1,4 +1,4 @@
-//===- MaskFile.cpp - Mask files and explicit masks ------------------------===//
+//===- MaskFile.cpp - Mask files and explicit masks -----------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -28,9 +28,9 @@ sparseattn::importMaskFile(const sart::TraceFile &file, int64_t instance,
   Location loc = builder.getUnknownLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(module->getBody());
-  auto order = OrderAttr::get(
-      context, static_cast<OrderKind>(file.order.kind), file.order.grid,
-      file.order.prefix, file.order.suffix, file.order.cube);
+  auto order = OrderAttr::get(context, static_cast<OrderKind>(file.order.kind),
+                              file.order.grid, file.order.prefix,
+                              file.order.suffix, file.order.cube);
   auto type = MaskType::get(context, file.heads, file.tokens, file.tokens,
                             file.tileQ, file.tileK, order);
   auto function = func::FuncOp::create(
@@ -38,8 +38,8 @@ sparseattn::importMaskFile(const sart::TraceFile &file, int64_t instance,
       sart::concat("mask_layer", source.layer, "_step", source.step),
       builder.getFunctionType({}, {type}));
   builder.setInsertionPointToEnd(function.addEntryBlock());
-  Value result = ExplicitMaskOp::create(builder, loc, type,
-                                        fromBlockMask(context, *mask));
+  Value result =
+      ExplicitMaskOp::create(builder, loc, type, fromBlockMask(context, *mask));
   func::ReturnOp::create(builder, loc, result);
   return module;
 }
@@ -79,8 +79,8 @@ FailureOr<sart::TraceFile> sparseattn::exportMaskFile(ModuleOp module) {
     for (int64_t i = 0; i < file.qTiles; ++i) {
       int64_t count = mask.count(h, i);
       instance.rows.push_back(static_cast<uint16_t>(count));
-      uint8_t *row = instance.maskBits.data() +
-                     (h * file.qTiles + i) * file.rowBytes();
+      uint8_t *row =
+          instance.maskBits.data() + (h * file.qTiles + i) * file.rowBytes();
       for (int64_t n = 0; n < count; ++n) {
         int32_t block = mask.row(h, i)[n];
         row[block >> 3] |= static_cast<uint8_t>(1u << (block & 7));

@@ -1,4 +1,4 @@
-//===- HoistPermutes.cpp - Permutes at entry and exit to an attribute ------===//
+//===- HoistPermutes.cpp - Permutes at entry and exit to an attribute -----===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -53,9 +53,8 @@ static LogicalResult hoist(func::FuncOp layer, ArrayRef<PermuteOp> permutes) {
       if (auto permute = dyn_cast<PermuteOp>(user);
           !permute || permute.getInverse())
         return user->emitOpError("use of argument ")
-               << argument.getArgNumber()
-               << " of a layer with permutes: got '" << user->getName()
-               << "', expected a permute by " << *order;
+               << argument.getArgNumber() << " of a layer with permutes: got '"
+               << user->getName() << "', expected a permute by " << *order;
   auto terminator = cast<func::ReturnOp>(body.getTerminator());
   for (OpOperand &result : terminator->getOpOperands()) {
     auto permute = result.get().getDefiningOp<PermuteOp>();
@@ -67,10 +66,11 @@ static LogicalResult hoist(func::FuncOp layer, ArrayRef<PermuteOp> permutes) {
              << *order;
   }
   for (PermuteOp permute : permutes) {
-    bool entry = !permute.getInverse() &&
-                 isa<BlockArgument>(permute.getInput());
-    bool exit = permute.getInverse() &&
-                llvm::all_of(permute->getUsers(), llvm::IsaPred<func::ReturnOp>);
+    bool entry =
+        !permute.getInverse() && isa<BlockArgument>(permute.getInput());
+    bool exit =
+        permute.getInverse() &&
+        llvm::all_of(permute->getUsers(), llvm::IsaPred<func::ReturnOp>);
     if (!entry && !exit)
       return permute.emitOpError("place of a permute: got one between other "
                                  "ops, expected the layer's entry or exit");

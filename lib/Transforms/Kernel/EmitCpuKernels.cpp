@@ -1,4 +1,4 @@
-//===- EmitCpuKernels.cpp - Write the kernels that schedules call ----------===//
+//===- EmitCpuKernels.cpp - Write the kernels that schedules call ---------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

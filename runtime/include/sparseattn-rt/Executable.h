@@ -1,4 +1,5 @@
-//===- Executable.h - Compiled kernels and their calling convention -*- C++ -*-===//
+//===- Executable.h - Compiled kernels and their calling convention -*- C++
+//-*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

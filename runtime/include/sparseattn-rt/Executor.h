@@ -1,4 +1,5 @@
-//===- Executor.h - Runs programs over the ranks of this process -*- C++ -*-===//
+//===- Executor.h - Runs programs over the ranks of this process -*- C++
+//-*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -35,14 +36,13 @@ struct RankTensors {
 };
 
 /// Shards of all ranks as views into whole tensors; nothing is copied.
-std::vector<RankTensors> shardViews(const Placement &placement,
-                                    const Tensor &q, const Tensor &k,
-                                    const Tensor &v, const Tensor &o,
-                                    const Tensor &lse);
+std::vector<RankTensors> shardViews(const Placement &placement, const Tensor &q,
+                                    const Tensor &k, const Tensor &v,
+                                    const Tensor &o, const Tensor &lse);
 
 struct ExecutorOptions {
-  bool poison = false; ///< fill unwritten and released rows with NaN
-  bool validate = true; ///< validate the template once and each bound program
+  bool poison = false;   ///< fill unwritten and released rows with NaN
+  bool validate = true;  ///< validate the template once and each bound program
   bool coverage = false; ///< also prove coverage of each bound mask
   int64_t timeoutMs = 60000;
 };

@@ -1,4 +1,4 @@
-//===- Stats.h - What a run did, and when -*- C++ -*-===//
+//===- Stats.h - What a run did, and when -----------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -30,14 +30,15 @@ struct RunStats {
   std::vector<int64_t> loadsBefore, loadsAfter; ///< tiles per rank
   double rhoBefore = 1, rhoAfter = 1;
   Plan plan;
-  TrafficBytes predicted;             ///< from the plan
-  std::vector<int64_t> bytesSent;     ///< [from * ranks + to], measured, Q K V O payload
+  TrafficBytes predicted; ///< from the plan
+  std::vector<int64_t>
+      bytesSent; ///< [from * ranks + to], measured, Q K V O payload
   int64_t bytesExchange = 0, bytesMoved = 0, bytesRouted = 0; ///< measured
-  int64_t tiles = 0;                  ///< computed, all ranks
+  int64_t tiles = 0; ///< computed, all ranks
   RouteStats routing;
   int64_t planNs = 0;
   int64_t totalNs = 0;
-  std::vector<TraceEvent> events;     ///< all ranks, by begin
+  std::vector<TraceEvent> events; ///< all ranks, by begin
   uint64_t planHash = 0, programHash = 0;
 };
 

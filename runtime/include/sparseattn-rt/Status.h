@@ -1,4 +1,4 @@
-//===- Status.h - Errors of the runtime ---------------------------*- C++ -*-===//
+//===- Status.h - Errors of the runtime -------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Transport.h - Data between ranks -*- C++ -*-===//
+//===- Transport.h - Data between ranks -------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -73,8 +73,8 @@ public:
 class LocalTransport {
 public:
   /// timeoutMs bounds every blocking call.
-  static Expected<std::unique_ptr<LocalTransport>> create(int64_t ranks,
-                                                          int64_t timeoutMs = 60000);
+  static Expected<std::unique_ptr<LocalTransport>>
+  create(int64_t ranks, int64_t timeoutMs = 60000);
   ~LocalTransport();
   Endpoint &endpoint(int64_t rank);
   /// Forgets all transfers, signals and the abort; no call may be in progress.

@@ -1,4 +1,4 @@
-//===- MaskFile.h - Mask files and explicit masks -----------------*- C++ -*-===//
+//===- MaskFile.h - Mask files and explicit masks ---------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,8 +25,8 @@ importMaskFile(const sart::TraceFile &file, int64_t instance,
 
 /// The module's only `explicit_mask` as a trace of one instance with loads, row
 /// loads and mask. A mask without an order is a raster grid of 1 x 1 x tokens;
-/// an order with text tokens, different query and key tokens, and another number
-/// of masks are errors on the op.
+/// an order with text tokens, different query and key tokens, and another
+/// number of masks are errors on the op.
 FailureOr<sart::TraceFile> exportMaskFile(ModuleOp module);
 
 } // namespace mlir::sparseattn

@@ -1,4 +1,4 @@
-//===- Passes.h - A layer's entry and exit ------------------------*- C++ -*-===//
+//===- Passes.h - A layer's entry and exit ----------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

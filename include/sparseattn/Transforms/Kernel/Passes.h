@@ -1,4 +1,4 @@
-//===- Passes.h - Kernels of a schedule ---------------------------*- C++ -*-===//
+//===- Passes.h - Kernels of a schedule -------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
