@@ -40,29 +40,15 @@ int64_t kvSlotCapacity(const Placement &placement);
 /// Binder.cpp has the full table: what each list holds, in which order and in
 /// which coordinates. A program may leave symbols out. Lists of chunks without
 /// rows are empty, on both ends of a transfer alike.
-/// static:
-///   xq_send xq_send_n xq_recv xq_recv_n       q_shard -> q (also of o's shape)
-///   xkv_send xkv_send_n xkv_recv xkv_recv_n   k_shard -> k, v_shard -> v
-///   pool_q pool_k                             work
-///   gk_send gk_recv gk_recv_n                 pooled_k over the ring group
-///   route                                     work
-///   gs_send gs_recv gs_recv_n                 summary -> summary_all, all
-///   ranks
-/// dynamic:
-///   augment                                   work with budgets
-///   mv_peer_out mv_peer_in                    {} or {rank}
-///   mv_q_out mv_q_in                          chunks of q
-///   mv_kv_out mv_kv_in                        chunks of k and v ({} if
-///   present) mv_mask_out mv_mask_in                    chunks of mask free_q
-///   free_kv                            slots of heads that left attend_local
-///   work: heads that stayed, own kv-blocks attend_moved work: heads that came,
-///   own kv-blocks kv_peer_out_d kv_peer_in_d                {} or {rank}: ring
-///   distance d kv_out_d kv_in_d                          chunks of k and v
-///   attend_remote_d                           work against segment (r - d) mod
-///   ring merge_d                                   chunks of o ro_send
-///   ro_send_n ro_recv ro_recv_n       o -> o_shard, lse -> lse_shard final_o
-///   chunks of o (conversion to dtype) live_q live_kv slots to release at the
-///   end
+///
+/// Static: xq_*, xkv_* (exchange of q; of k and v), pool_q, pool_k, gk_*
+/// (pooled keys over the ring group), route, gs_* (summaries over all ranks).
+///
+/// Dynamic: augment; mv_* (heads that move: peers, rows of q, of k and v, of
+/// the mask); free_q, free_kv (slots that a moved head leaves); attend_local,
+/// attend_moved; kv_*_<d>, attend_remote_<d>, merge_<d> (ring distance d);
+/// final_o; ro_* (outputs on their way home); live_q, live_kv (slots to release
+/// at the end).
 std::vector<Symbol> standardSymbols(const Mesh &mesh);
 
 /// Values of the static symbols of all ranks; dynamic ones stay empty. Refuses
