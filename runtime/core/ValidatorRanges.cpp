@@ -236,10 +236,11 @@ private:
     return false;
   }
 
-  /// Rows of windows that count q-blocks must hold the segment's.
   bool checkWork(const Instruction &instruction, size_t l) {
     const RankGeometry &geometry = context.geometry[static_cast<size_t>(rank)];
     const LayerShape &shape = context.shape();
+    int64_t queries = geometry.qTokens.size();
+    int64_t blocks = geometry.qBlocks.size();
     auto windowAt = [&](size_t operand) -> const Window & {
       return context.window(instruction.windows[operand]);
     };
@@ -257,35 +258,33 @@ private:
                     ", expected at least 0");
         return false;
       }
-      int64_t tokensEnd =
-          std::min(work.qEnd * shape.blockQ, geometry.qTokens.size());
-      int64_t keysEnd = std::min(work.kvEnd * shape.blockK, shape.skv);
+      // Kernels get views of whole segments and sequences.
       bool ok = true;
       switch (instruction.opcode) {
       case Opcode::Attend:
-        ok = fitsSlot(windowAt(0), i, work.qSlot, tokensEnd) &&
-             fitsSlot(windowAt(1), i, work.kvSlot, keysEnd) &&
-             fitsSlot(windowAt(2), i, work.kvSlot, keysEnd) &&
-             fitsSlot(windowAt(3), i, work.qSlot, work.qEnd) &&
-             fitsSlot(windowAt(4), i, work.qSlot, tokensEnd) &&
-             fitsSlot(windowAt(5), i, work.qSlot, tokensEnd);
+        ok = fitsSlot(windowAt(0), i, work.qSlot, queries) &&
+             fitsSlot(windowAt(1), i, work.kvSlot, shape.skv) &&
+             fitsSlot(windowAt(2), i, work.kvSlot, shape.skv) &&
+             fitsSlot(windowAt(3), i, work.qSlot, blocks) &&
+             fitsSlot(windowAt(4), i, work.qSlot, queries) &&
+             fitsSlot(windowAt(5), i, work.qSlot, queries);
         break;
       case Opcode::LoadMask:
-        ok = fitsSlot(windowAt(0), i, work.qSlot, work.qEnd);
+        ok = fitsSlot(windowAt(0), i, work.qSlot, blocks);
         break;
       case Opcode::Pool:
         if (instruction.lists[1].values == std::vector<int64_t>{1})
-          ok = fitsSlot(windowAt(0), i, work.kvSlot, keysEnd) &&
-               fitsSlot(windowAt(1), i, work.kvSlot, work.kvEnd);
+          ok = fitsSlot(windowAt(0), i, work.kvSlot, shape.skv) &&
+               fitsSlot(windowAt(1), i, work.kvSlot, shape.kvBlocks());
         else
-          ok = fitsSlot(windowAt(0), i, work.qSlot, tokensEnd) &&
-               fitsSlot(windowAt(1), i, work.qSlot, work.qEnd);
+          ok = fitsSlot(windowAt(0), i, work.qSlot, queries) &&
+               fitsSlot(windowAt(1), i, work.qSlot, blocks);
         break;
       case Opcode::Route:
       case Opcode::Augment:
-        ok = fitsSlot(windowAt(0), i, work.qSlot, work.qEnd) &&
-             fitsSlot(windowAt(1), i, work.kvSlot, work.kvEnd) &&
-             fitsSlot(windowAt(2), i, work.qSlot, work.qEnd);
+        ok = fitsSlot(windowAt(0), i, work.qSlot, blocks) &&
+             fitsSlot(windowAt(1), i, work.kvSlot, shape.kvBlocks()) &&
+             fitsSlot(windowAt(2), i, work.qSlot, blocks);
         if (ok && instruction.opcode == Opcode::Route)
           ok = fitsSlot(windowAt(3), i, work.head, 1);
         break;

@@ -195,8 +195,10 @@ uint64_t contentHash(const Program &program);
 
 /// Substitutes every symbol: one instruction list per rank; instructions whose
 /// lists all became empty disappear, as do Pool, Route, Augment, Plan and the
-/// gathers between them; LoadMask takes Route's place. `mask` is the final
-/// mask (extras included).
+/// gathers between them; LoadMask takes Route's place. Internal windows that no
+/// instruction uses disappear, and phases without instructions close up.
+/// Collectives stay on every rank as long as one rank has rows for them.
+/// `mask` is the final mask (extras included).
 Expected<Program> bindProgram(const Program &program, const Binding &binding,
                               const BlockMask &mask);
 

@@ -39,8 +39,8 @@ TEST(Explain, HeadsThatMove) {
       "\n"
       "critical path (1,000 ps a tile, 0 ps a row, 0 ps a transfer, 0 ps a "
       "byte)\n"
-      "  rank 0 phase 6 instruction 12, attend: 16 tiles, 0.016 us\n"
-      "  rank 0 phase 7 instruction 16, attend: 4 tiles, 0.004 us\n"
+      "  rank 0 phase 3 instruction 12, attend: 16 tiles, 0.016 us\n"
+      "  rank 0 phase 4 instruction 16, attend: 4 tiles, 0.004 us\n"
       "  in all 20 tiles and 0 bytes, 0.020 us\n");
 }
 
@@ -66,8 +66,8 @@ TEST(Explain, RingWithLinkCosts) {
             "\n"
             "critical path (1,000,000 ps a tile, 1,000 ps a row, 500,000 ps a "
             "transfer, 2,000 ps a byte)\n"
-            "  rank 1 phase 8 instruction 9, wait: 4,096 bytes, 9.192 us\n"
-            "  rank 1 phase 8 instruction 10, attend: 4 tiles, 4.004 us\n"
+            "  rank 1 phase 4 instruction 9, wait: 4,096 bytes, 9.192 us\n"
+            "  rank 1 phase 4 instruction 10, attend: 4 tiles, 4.004 us\n"
             "  in all 4 tiles and 4,096 bytes, 13.196 us\n");
 }
 

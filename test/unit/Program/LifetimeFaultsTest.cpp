@@ -16,7 +16,7 @@ TEST(LifetimeFaults, ReadsBeforeWritten) {
   Program p = swapProgram();
   size_t load = find(p, 0, Opcode::LoadMask);
   drop(p, 0, load);
-  expectFault(p, "[lifetime] rank 0 phase 6 instruction 6: send reads mask[0] "
+  expectFault(p, "[lifetime] rank 0 phase 3 instruction 6: send reads mask[0] "
                  "rows 0..4 before they are written: got rows 0..4 unwritten, "
                  "expected all of them written");
 }
@@ -25,8 +25,8 @@ TEST(LifetimeFaults, AttendBeforeWait) {
   Program p = swapProgram();
   std::swap(at(p, 0, find(p, 0, Opcode::Wait)),
             at(p, 0, find(p, 0, Opcode::Attend, "", 1)));
-  at(p, 0, 13).phase = 6;
-  expectFault(p, "[lifetime] rank 0 phase 6 instruction 13: attend reads q[2] "
+  at(p, 0, 13).phase = 3;
+  expectFault(p, "[lifetime] rank 0 phase 3 instruction 13: attend reads q[2] "
                  "rows 0..64 while they are received: got rows 0..64 in "
                  "transit (instruction 8 of rank 0), expected a wait before");
 }
@@ -40,7 +40,7 @@ TEST(LifetimeFaults, SendsRowsInTransit) {
   drop(p, 1, find(p, 1, Opcode::Send, "mask"));
   insert(p, 1, find(p, 1, Opcode::Recv, "mask") + 1, send);
   EXPECT_EQ(recv, find(p, 1, Opcode::Recv, "q") + 1);
-  expectFault(p, "[lifetime] rank 1 phase 6 instruction 11: send reads mask[2] "
+  expectFault(p, "[lifetime] rank 1 phase 3 instruction 11: send reads mask[2] "
                  "rows 0..4 while they are received: got rows 0..4 in transit "
                  "(instruction 10 of rank 1), expected a wait before");
 }
@@ -49,7 +49,7 @@ TEST(LifetimeFaults, WritesTwice) {
   Program p = swapProgram();
   size_t attend = find(p, 1, Opcode::Attend);
   insert(p, 1, attend, at(p, 1, attend));
-  expectFault(p, "[lifetime] rank 1 phase 6 instruction 13: attend writes o[1] "
+  expectFault(p, "[lifetime] rank 1 phase 3 instruction 13: attend writes o[1] "
                  "rows 0..64 that are written already: got rows 0..64 written, "
                  "expected a release before");
 }
@@ -60,7 +60,7 @@ TEST(LifetimeFaults, AttendEntryDoubled) {
       at(p, 1, find(p, 1, Opcode::Attend)).lists[0].values;
   std::vector<int64_t> twice = work;
   work.insert(work.end(), twice.begin(), twice.end());
-  expectFault(p, "[lifetime] rank 1 phase 6 instruction 12: attend writes o[1] "
+  expectFault(p, "[lifetime] rank 1 phase 3 instruction 12: attend writes o[1] "
                  "rows 0..64 that are written already: got rows 0..64 written, "
                  "expected a release before");
 }
@@ -68,7 +68,7 @@ TEST(LifetimeFaults, AttendEntryDoubled) {
 TEST(LifetimeFaults, ReceivesIntoWrittenRows) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Recv, "q")).lists[0].values[0] = 1;
-  expectFault(p, "[lifetime] rank 0 phase 6 instruction 8: recv writes q[1] "
+  expectFault(p, "[lifetime] rank 0 phase 3 instruction 8: recv writes q[1] "
                  "rows 0..64 that are written already: got rows 0..64 written, "
                  "expected a release before");
 }
@@ -78,7 +78,7 @@ TEST(LifetimeFaults, OverlappingReceives) {
   at(p, 0, find(p, 0, Opcode::Recv, "v")).windows[0] = p.findWindow("k");
   expectFault(
       p,
-      "[lifetime] rank 0 phase 6 instruction 10: recv writes k[1] rows 0..64 "
+      "[lifetime] rank 0 phase 3 instruction 10: recv writes k[1] rows 0..64 "
       "that other data may reach: got rows 0..64 in transit (instruction 9 of "
       "rank 0), expected them complete and released before");
 }
@@ -98,7 +98,7 @@ TEST(LifetimeFaults, ReleasedWhileSent) {
   size_t release = find(p, 0, Opcode::Release, "q"),
          wait = find(p, 0, Opcode::Wait);
   std::swap(at(p, 0, release), at(p, 0, wait));
-  expectFault(p, "[lifetime] rank 0 phase 6 instruction 13: release of q[0] "
+  expectFault(p, "[lifetime] rank 0 phase 3 instruction 13: release of q[0] "
                  "while it is sent: got rows 0..64 in transit (instruction 4 "
                  "of rank 0), expected a wait before");
 }
@@ -109,7 +109,7 @@ TEST(LifetimeFaults, ReleasedWhileReceived) {
          wait = find(p, 0, Opcode::Wait);
   at(p, 0, release).lists[0].values = {2};
   std::swap(at(p, 0, release), at(p, 0, wait));
-  expectFault(p, "[lifetime] rank 0 phase 6 instruction 13: release of q[2] "
+  expectFault(p, "[lifetime] rank 0 phase 3 instruction 13: release of q[2] "
                  "while data may arrive: got rows 0..64 in transit "
                  "(instruction 8 of rank 0), expected a wait before");
 }
@@ -118,7 +118,7 @@ TEST(LifetimeFaults, ReleasedBeforeRead) {
   Program p = swapProgram();
   size_t release = find(p, 0, Opcode::Release, "q");
   at(p, 0, release).lists[0].values = {2};
-  expectFault(p, "[lifetime] rank 0 phase 7 instruction 16: attend reads q[2] "
+  expectFault(p, "[lifetime] rank 0 phase 4 instruction 16: attend reads q[2] "
                  "rows 0..64 before they are written: got rows 0..64 "
                  "unwritten, expected all of them written");
 }
@@ -128,9 +128,9 @@ TEST(LifetimeFaults, ReleasedBeforeReturn) {
   size_t release = find(p, 0, Opcode::Release, "o");
   Instruction early = at(p, 0, release);
   drop(p, 0, release);
-  early.phase = 8;
+  early.phase = 5;
   insert(p, 0, find(p, 0, Opcode::AllToAll, "o_shard"), early);
-  expectFault(p, "[lifetime] rank 0 phase 8 instruction 18: all_to_all reads "
+  expectFault(p, "[lifetime] rank 0 phase 5 instruction 18: all_to_all reads "
                  "o[1] rows 0..32 before they are written: got rows 0..32 "
                  "unwritten, expected all of them written");
 }
@@ -140,7 +140,7 @@ TEST(LifetimeFaults, PartialResultNotReleased) {
       boundOf(makePlacement(1, 3, 1, 1, 96, 96), BlockMask::dense(1, 6, 6));
   ASSERT_EQ(textOf(validateBound(p)), "");
   drop(p, 2, find(p, 2, Opcode::Release, "o_part"));
-  expectFault(p, "[lifetime] rank 2 phase 9 instruction 18: attend writes "
+  expectFault(p, "[lifetime] rank 2 phase 5 instruction 18: attend writes "
                  "o_part[0] rows 0..32 that are written already: got rows "
                  "0..32 written, expected a release before");
 }
@@ -151,19 +151,19 @@ TEST(LifetimeFaults, MergeWhileSent) {
   for (size_t rank : {0, 1}) {
     Instruction send;
     send.opcode = rank == 0 ? Opcode::Send : Opcode::Recv;
-    send.phase = 8;
+    send.phase = 4;
     send.windows = {p.findWindow(rank == 0 ? "o_acc" : "o_part")};
     send.lists = {Operand::immediate({0, 0, 16})};
     send.peer = Operand::immediate({rank == 0 ? 1 : 0});
     send.token = 9;
     Instruction wait;
     wait.opcode = Opcode::Wait;
-    wait.phase = 8;
+    wait.phase = 4;
     wait.waits = {9};
     insert(p, rank, rank == 0 ? merge : merge + 3, send);
     insert(p, rank, rank == 0 ? merge + 2 : merge + 4, wait);
   }
-  expectFault(p, "[lifetime] rank 0 phase 8 instruction 12: merge changes "
+  expectFault(p, "[lifetime] rank 0 phase 4 instruction 12: merge changes "
                  "o_acc[0] while it is sent: got rows 0..16 in transit "
                  "(instruction 11 of rank 0), expected a wait before");
 }
@@ -178,7 +178,7 @@ TEST(LifetimeFaults, KvBlockDropped) {
         at(p, 1, find(p, 1, Opcode::Send, window)).lists[0].values.clear();
     }
   expectFault(p,
-              "[lifetime] rank 0 phase 8 instruction 10: attend reads kv-block "
+              "[lifetime] rank 0 phase 4 instruction 10: attend reads kv-block "
               "3 of head 0 q-blocks 0..2 in k[0] before it is written: got "
               "rows 48..64 not all written, expected every selected block");
 }
@@ -188,7 +188,7 @@ TEST(LifetimeFaults, KvBlockShort) {
   at(p, 0, find(p, 0, Opcode::Recv, "v")).lists[0].values[2] = 63;
   at(p, 1, find(p, 1, Opcode::Send, "v")).lists[0].values[2] = 63;
   expectFault(p,
-              "[lifetime] rank 0 phase 8 instruction 10: attend reads kv-block "
+              "[lifetime] rank 0 phase 4 instruction 10: attend reads kv-block "
               "3 of head 0 q-blocks 0..2 in v[0] before it is written: got "
               "rows 48..64 not all written, expected every selected block");
 }
@@ -198,7 +198,7 @@ TEST(LifetimeFaults, AttendRemoteBeforeWait) {
   std::swap(at(p, 1, find(p, 1, Opcode::Wait)),
             at(p, 1, find(p, 1, Opcode::Attend, "o_part")));
   expectFault(
-      p, "[lifetime] rank 1 phase 8 instruction 9: attend reads kv-block 0 of "
+      p, "[lifetime] rank 1 phase 4 instruction 9: attend reads kv-block 0 of "
          "head 0 q-blocks 2..4 in k[0] while data may arrive: got rows 0..16 "
          "in transit (instruction 6 of rank 1), expected a wait before");
 }
@@ -209,7 +209,7 @@ TEST(LifetimeFaults, OutputNotCovered) {
   Instruction &back = at(p, 0, find(p, 0, Opcode::AllToAll, "o_shard"));
   back.lists[0].values[2] = back.lists[2].values[2] = 31;
   expectFault(
-      p, "[output] rank 0 phase 8 instruction 17: output o_shard[1] rows 0..32 "
+      p, "[output] rank 0 phase 5 instruction 17: output o_shard[1] rows 0..32 "
          "is not written completely: got rows 0..31, expected rows 0..32");
 }
 
@@ -222,6 +222,6 @@ TEST(LifetimeFaults, OutputHeadLost) {
                                send.lists[l].values.begin() + 3);
   send.lists[1].values = send.lists[3].values = {1, 2};
   expectFault(
-      p, "[output] rank 0 phase 9 instruction 24: output lse_shard[1] rows "
+      p, "[output] rank 0 phase 6 instruction 24: output lse_shard[1] rows "
          "0..32 is not written completely: got rows 0..0, expected rows 0..32");
 }

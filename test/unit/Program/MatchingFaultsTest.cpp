@@ -16,7 +16,7 @@ TEST(MatchingFaults, SendDropped) {
   drop(p, 0, find(p, 0, Opcode::Send, "q"));
   std::vector<int32_t> &waits = at(p, 0, find(p, 0, Opcode::Wait)).waits;
   waits.erase(waits.begin());
-  expectFault(p, "[matching] rank 1 phase 6 instruction 8: recv has no send on "
+  expectFault(p, "[matching] rank 1 phase 3 instruction 8: recv has no send on "
                  "rank 0: got 3 for this pair, expected 4");
 }
 
@@ -25,7 +25,7 @@ TEST(MatchingFaults, RecvDropped) {
   drop(p, 1, find(p, 1, Opcode::Recv, "mask"));
   std::vector<int32_t> &waits = at(p, 1, find(p, 1, Opcode::Wait)).waits;
   waits.erase(waits.begin() + 7);
-  expectFault(p, "[matching] rank 0 phase 6 instruction 7: send has no recv on "
+  expectFault(p, "[matching] rank 0 phase 3 instruction 7: send has no recv on "
                  "rank 1: got 3 for this pair, expected 4");
 }
 
@@ -33,7 +33,7 @@ TEST(MatchingFaults, SendResized) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send, "v")).lists[0].values[2] = 63;
   expectFault(
-      p, "[matching] rank 0 phase 6 instruction 6: send size differs from its "
+      p, "[matching] rank 0 phase 3 instruction 6: send size differs from its "
          "receive: got 8064 bytes, expected 8192 (instruction 10 of rank 1)");
 }
 
@@ -41,7 +41,7 @@ TEST(MatchingFaults, RecvResized) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::Recv, "q")).lists[0].values[1] = 32;
   expectFault(
-      p, "[matching] rank 0 phase 6 instruction 4: send size differs from its "
+      p, "[matching] rank 0 phase 3 instruction 4: send size differs from its "
          "receive: got 8192 bytes, expected 4096 (instruction 8 of rank 1)");
 }
 
@@ -79,7 +79,7 @@ TEST(MatchingFaults, SendsOfDifferentSizesSwapped) {
   size_t q = find(p, 0, Opcode::Send, "q"),
          mask = find(p, 0, Opcode::Send, "mask");
   std::swap(at(p, 0, q), at(p, 0, mask));
-  expectFault(p, "[matching] rank 0 phase 6 instruction 4: send rows differ "
+  expectFault(p, "[matching] rank 0 phase 3 instruction 4: send rows differ "
                  "from its receive: got i32 rows of 5, expected f32 rows of 32 "
                  "(instruction 8 of rank 1)");
 }
@@ -90,7 +90,7 @@ TEST(MatchingFaults, RowsOfDifferentTypes) {
   Instruction &send = at(p, 0, find(p, 0, Opcode::Send, "mask"));
   send.windows[0] = p.findWindow("lse");
   send.lists[0].values = {0, 0, 20};
-  expectFault(p, "[matching] rank 0 phase 6 instruction 7: send rows differ "
+  expectFault(p, "[matching] rank 0 phase 3 instruction 7: send rows differ "
                  "from its receive: got f32 rows of 1, expected i32 rows of 5 "
                  "(instruction 11 of rank 1)");
 }
@@ -100,8 +100,8 @@ TEST(MatchingFaults, PhasesDiffer) {
   for (size_t i = find(p, 1, Opcode::Recv, "mask"); i < p.ranks[1].size(); ++i)
     at(p, 1, i).phase += 1;
   expectFault(p,
-              "[matching] rank 0 phase 6 instruction 7: send phase differs "
-              "from its match: got 6, expected 7 (instruction 11 of rank 1)");
+              "[matching] rank 0 phase 3 instruction 7: send phase differs "
+              "from its match: got 3, expected 4 (instruction 11 of rank 1)");
 }
 
 TEST(MatchingFaults, CollectiveSkipped) {
@@ -115,8 +115,8 @@ TEST(MatchingFaults, CollectiveSkipped) {
 TEST(MatchingFaults, LastCollectiveSkipped) {
   Program p = swapProgram();
   drop(p, 1, find(p, 1, Opcode::AllToAll, "lse_shard"));
-  expectFault(p, "[collective] rank 1 phase 8 instruction 24: all_to_all lse "
-                 "-> lse_shard in phase 8 of the ulysses group is not entered: "
+  expectFault(p, "[collective] rank 1 phase 5 instruction 24: all_to_all lse "
+                 "-> lse_shard in phase 5 of the ulysses group is not entered: "
                  "got 4 collectives on rank 1, expected 5 as on rank 0");
 }
 
@@ -124,8 +124,8 @@ TEST(MatchingFaults, CollectiveDoubled) {
   Program p = swapProgram();
   size_t i = find(p, 0, Opcode::AllToAll, "v");
   insert(p, 0, i, at(p, 0, i));
-  expectFault(p, "[collective] rank 1 phase 5 instruction 17: all_to_all "
-                 "v_shard -> v in phase 5 of the ulysses group is not entered: "
+  expectFault(p, "[collective] rank 1 phase 2 instruction 17: all_to_all "
+                 "v_shard -> v in phase 2 of the ulysses group is not entered: "
                  "got 5 collectives on rank 1, expected 6 as on rank 0");
 }
 
@@ -141,15 +141,15 @@ TEST(MatchingFaults, CollectivesInOtherOrder) {
 TEST(MatchingFaults, CollectiveOfAnotherGroup) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::AllToAll, "v")).group = Group::All;
-  expectFault(p, "[collective] rank 1 phase 5 instruction 25: all_to_all "
-                 "v_shard -> v in phase 5 of the all group is not entered: got "
+  expectFault(p, "[collective] rank 1 phase 2 instruction 25: all_to_all "
+                 "v_shard -> v in phase 2 of the all group is not entered: got "
                  "0 collectives on rank 1, expected 1 as on rank 0");
 }
 
 TEST(MatchingFaults, PartsOfDifferentSize) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::AllToAll, "v")).lists[0].values[5] = 31;
-  expectFault(p, "[collective] rank 1 phase 5 instruction 3: all_to_all part "
+  expectFault(p, "[collective] rank 1 phase 2 instruction 3: all_to_all part "
                  "from rank 0 differs in size: got 4096 bytes, expected 3968 "
                  "(instruction 3 of rank 0)");
 }
@@ -162,15 +162,15 @@ TEST(MatchingFaults, PhaseWithCollectiveSkipped) {
   // Its own rows by a copy, in another phase.
   Instruction pack;
   pack.opcode = Opcode::Pack;
-  pack.phase = 5;
+  pack.phase = 1;
   pack.windows = {p.findWindow("v_shard"), p.findWindow("v")};
   pack.lists = {Operand::immediate({0, 0, 32}),
                 Operand::immediate({0, 32, 64})};
   insert(p, 1, 3, pack);
   expectFault(p,
-              "[phase] rank 1 phase 6 instruction 4: phase with a collective "
-              "is skipped: got no instruction in phase 6, expected one "
-              "(all_to_all v_shard -> v in phase 6, instruction 3 of rank 0)");
+              "[phase] rank 1 phase 2 instruction 4: phase with a collective "
+              "is skipped: got no instruction in phase 2, expected one "
+              "(all_to_all v_shard -> v in phase 2, instruction 3 of rank 0)");
 }
 
 TEST(MatchingFaults, GatherPartsOfDifferentSize) {

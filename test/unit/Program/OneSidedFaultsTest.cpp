@@ -91,21 +91,21 @@ TEST(OneSidedFaults, PutWithoutSignal) {
   Program p = putProgram();
   drop(p, 1, find(p, 1, Opcode::Signal));
   drop(p, 0, find(p, 0, Opcode::WaitSignal));
-  expectFault(p, "[signal] rank 1 phase 7 instruction 5: put is not followed "
+  expectFault(p, "[signal] rank 1 phase 3 instruction 5: put is not followed "
                  "by a signal: got none to rank 0, expected one");
 }
 
 TEST(OneSidedFaults, SignalWithoutWait) {
   Program p = putProgram();
   drop(p, 0, find(p, 0, Opcode::WaitSignal));
-  expectFault(p, "[signal] rank 1 phase 7 instruction 6: signal has no "
+  expectFault(p, "[signal] rank 1 phase 3 instruction 6: signal has no "
                  "wait_signal on rank 0: got 0 for this pair, expected 1");
 }
 
 TEST(OneSidedFaults, WaitWithoutSignal) {
   Program p = putProgram();
   drop(p, 1, find(p, 1, Opcode::Signal));
-  expectFault(p, "[signal] rank 0 phase 8 instruction 8: wait_signal has no "
+  expectFault(p, "[signal] rank 0 phase 4 instruction 8: wait_signal has no "
                  "signal on rank 1: got 0 for this pair, expected 1");
 }
 
@@ -113,7 +113,7 @@ TEST(OneSidedFaults, SignalBeforeThePut) {
   Program p = putProgram();
   size_t signal = find(p, 1, Opcode::Signal);
   std::swap(at(p, 1, signal), at(p, 1, find(p, 1, Opcode::Put, "v")));
-  expectFault(p, "[signal] rank 1 phase 7 instruction 6: put is not followed "
+  expectFault(p, "[signal] rank 1 phase 3 instruction 6: put is not followed "
                  "by a signal: got none to rank 0, expected one");
 }
 
@@ -122,7 +122,7 @@ TEST(OneSidedFaults, ReadBeforeTheWait) {
   std::swap(at(p, 0, find(p, 0, Opcode::WaitSignal)),
             at(p, 0, find(p, 0, Opcode::Attend, "o_part")));
   expectFault(p,
-              "[lifetime] rank 0 phase 8 instruction 8: attend reads kv-block "
+              "[lifetime] rank 0 phase 4 instruction 8: attend reads kv-block "
               "3 of head 0 q-blocks 0..2 in k[0] before it is written: got "
               "rows 48..64 not all written, expected every selected block");
 }
@@ -130,7 +130,7 @@ TEST(OneSidedFaults, ReadBeforeTheWait) {
 TEST(OneSidedFaults, PutOverWrittenRows) {
   Program p = putProgram();
   at(p, 1, find(p, 1, Opcode::Put, "k")).lists[1].values = {0, 0, 16};
-  expectFault(p, "[lifetime] rank 1 phase 7 instruction 4: put writes k[0] "
+  expectFault(p, "[lifetime] rank 1 phase 3 instruction 4: put writes k[0] "
                  "rows 0..16 of rank 0 that are written already: got rows "
                  "0..32 written, expected a release before");
 }
@@ -138,7 +138,7 @@ TEST(OneSidedFaults, PutOverWrittenRows) {
 TEST(OneSidedFaults, PutsOfDifferentSize) {
   Program p = putProgram();
   at(p, 1, find(p, 1, Opcode::Put, "k")).lists[1].values = {0, 48, 63};
-  expectFault(p, "[range] rank 1 phase 7 instruction 4: put rows of the chunk "
+  expectFault(p, "[range] rank 1 phase 3 instruction 4: put rows of the chunk "
                  "lists differ: got 15 rows written, expected 16");
 }
 
@@ -146,11 +146,11 @@ TEST(OneSidedFaults, SourceReleasedBeforeTheSignal) {
   Program p = putProgram();
   Instruction release;
   release.opcode = Opcode::Release;
-  release.phase = 7;
+  release.phase = 3;
   release.windows = {p.findWindow("k")};
   release.lists = {Operand::immediate({0})};
   insert(p, 1, find(p, 1, Opcode::Put, "v"), release);
-  expectFault(p, "[lifetime] rank 1 phase 7 instruction 5: release of k[0] "
+  expectFault(p, "[lifetime] rank 1 phase 3 instruction 5: release of k[0] "
                  "while it is sent: got rows 48..64 in transit (instruction 4 "
                  "of rank 1), expected a signal before");
 }
@@ -216,10 +216,10 @@ TEST(OneSidedFaults, SignalsWaitForEachOther) {
   }
   EXPECT_EQ(
       textOf(validateBound(p)),
-      "[progress] rank 0 phase 8 instruction 7: wait_signal never completes: "
+      "[progress] rank 0 phase 4 instruction 7: wait_signal never completes: "
       "got blocked on the signal of rank 1, expected instruction 8 there, but "
       "rank 1 is blocked at instruction 7 (wait_signal)\n"
-      "[progress] rank 1 phase 8 instruction 7: wait_signal never completes: "
+      "[progress] rank 1 phase 4 instruction 7: wait_signal never completes: "
       "got blocked on the signal of rank 0, expected instruction 8 there, but "
       "rank 0 is blocked at instruction 7 (wait_signal)\n");
 }

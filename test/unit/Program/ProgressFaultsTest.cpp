@@ -24,14 +24,14 @@ TEST(ProgressFaults, WaitCycle) {
     insert(p, rank, 8, early);
   }
   EXPECT_EQ(textOf(validateBound(p)),
-            "[progress] rank 0 phase 6 instruction 8: wait never completes: "
+            "[progress] rank 0 phase 3 instruction 8: wait never completes: "
             "got blocked on token 4, the send of rank 1, expected instruction "
             "9 there, but rank 1 is blocked at instruction 8 (wait)\n"
-            "[progress] rank 1 phase 6 instruction 8: wait never completes: "
+            "[progress] rank 1 phase 3 instruction 8: wait never completes: "
             "got blocked on token 4, the send of rank 0, expected instruction "
             "9 there, but rank 0 is blocked at instruction 8 (wait)\n");
   expectFault(
-      p, "[progress] rank 0 phase 6 instruction 8: wait never completes: got "
+      p, "[progress] rank 0 phase 3 instruction 8: wait never completes: got "
          "blocked on token 4, the send of rank 1, expected instruction 9 "
          "there, but rank 1 is blocked at instruction 8 (wait)");
 }
@@ -42,7 +42,7 @@ TEST(ProgressFaults, WaitBeforeCollective) {
   // for rank 0.
   Instruction send;
   send.opcode = Opcode::Send;
-  send.phase = 8;
+  send.phase = 5;
   send.windows = {p.findWindow("lse")};
   send.lists = {Operand::immediate({})};
   send.peer = Operand::immediate({1});
@@ -52,7 +52,7 @@ TEST(ProgressFaults, WaitBeforeCollective) {
   recv.peer = Operand::immediate({0});
   Instruction wait;
   wait.opcode = Opcode::Wait;
-  wait.phase = 8;
+  wait.phase = 5;
   wait.waits = {40};
   for (size_t rank : {0, 1}) {
     size_t i = find(p, rank, Opcode::AllToAll, "lse") + (rank == 0 ? 0 : 1);
@@ -60,14 +60,14 @@ TEST(ProgressFaults, WaitBeforeCollective) {
     insert(p, rank, i, rank == 0 ? send : recv);
   }
   EXPECT_EQ(textOf(validateBound(p)),
-            "[progress] rank 0 phase 8 instruction 19: wait never completes: "
+            "[progress] rank 0 phase 5 instruction 19: wait never completes: "
             "got blocked on token 40, the recv of rank 1, expected instruction "
             "19 there, but rank 1 is blocked at instruction 18 (all_to_all)\n"
-            "[progress] rank 1 phase 8 instruction 18: all_to_all never "
+            "[progress] rank 1 phase 5 instruction 18: all_to_all never "
             "completes: got blocked on rank 0 to enter, expected instruction "
             "20 there, but rank 0 is blocked at instruction 19 (wait)\n");
   expectFault(
-      p, "[progress] rank 0 phase 8 instruction 19: wait never completes: got "
+      p, "[progress] rank 0 phase 5 instruction 19: wait never completes: got "
          "blocked on token 40, the recv of rank 1, expected instruction 19 "
          "there, but rank 1 is blocked at instruction 18 (all_to_all)");
 }

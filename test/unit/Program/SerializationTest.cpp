@@ -100,7 +100,7 @@ TEST(Serialization, FormatIsStable) {
   EXPECT_EQ(bytes[6], 1);
   EXPECT_EQ(bytes[7], 0);
   EXPECT_EQ(bytes.size(), 5659u);
-  EXPECT_EQ(contentHash(ringProgram()), 5136011313322240528u);
+  EXPECT_EQ(contentHash(ringProgram()), 2160157312513297900u);
 }
 
 TEST(Serialization, EveryTruncationIsRefused) {

@@ -114,7 +114,7 @@ TEST(StructureFaults, NotBound) {
 TEST(StructureFaults, RoutingInBoundProgram) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::LoadMask)).opcode = Opcode::Route;
-  expectFault(p, "[structure] rank 1 phase 2 instruction 2: route is not "
+  expectFault(p, "[structure] rank 1 phase 1 instruction 2: route is not "
                  "allowed in a bound program: got routing, expected a mask");
 }
 
@@ -122,7 +122,7 @@ TEST(StructureFaults, NumberOfWindows) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send)).windows.push_back(0);
   expectFault(p,
-              "[structure] rank 0 phase 6 instruction 4: send number of "
+              "[structure] rank 0 phase 3 instruction 4: send number of "
               "operands differs: got 2 windows and 1 lists, expected 1 and 1");
 }
 
@@ -130,21 +130,21 @@ TEST(StructureFaults, NumberOfLists) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).lists.clear();
   expectFault(p,
-              "[structure] rank 0 phase 6 instruction 12: attend number of "
+              "[structure] rank 0 phase 3 instruction 12: attend number of "
               "operands differs: got 6 windows and 0 lists, expected 6 and 1");
 }
 
 TEST(StructureFaults, WindowIndex) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::Recv)).windows[0] = 99;
-  expectFault(p, "[structure] rank 1 phase 6 instruction 8: recv window out of "
+  expectFault(p, "[structure] rank 1 phase 3 instruction 8: recv window out of "
                  "range: got 99, expected 0 to 10");
 }
 
 TEST(StructureFaults, PeerNotAllowed) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).peer = Operand::immediate({1});
-  expectFault(p, "[structure] rank 0 phase 6 instruction 12: attend peer is "
+  expectFault(p, "[structure] rank 0 phase 3 instruction 12: attend peer is "
                  "not allowed: got one, expected none");
 }
 
@@ -158,35 +158,35 @@ TEST(StructureFaults, CollectiveWithPeer) {
 TEST(StructureFaults, TokenMissing) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send)).token = -1;
-  expectFault(p, "[token] rank 0 phase 6 instruction 4: send token out of "
+  expectFault(p, "[token] rank 0 phase 3 instruction 4: send token out of "
                  "range: got -1, expected 0 to 65535");
 }
 
 TEST(StructureFaults, TokenNotAllowed) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Release)).token = 3;
-  expectFault(p, "[token] rank 0 phase 6 instruction 14: release token out of "
+  expectFault(p, "[token] rank 0 phase 3 instruction 14: release token out of "
                  "range: got 3, expected -1");
 }
 
 TEST(StructureFaults, TokenTooLarge) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send)).token = 1 << 30;
-  expectFault(p, "[token] rank 0 phase 6 instruction 4: send token out of "
+  expectFault(p, "[token] rank 0 phase 3 instruction 4: send token out of "
                  "range: got 1073741824, expected 0 to 65535");
 }
 
 TEST(StructureFaults, WaitsNotAllowed) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Release)).waits = {3};
-  expectFault(p, "[structure] rank 0 phase 6 instruction 14: release awaited "
+  expectFault(p, "[structure] rank 0 phase 3 instruction 14: release awaited "
                  "tokens are not allowed: got 1, expected 0");
 }
 
 TEST(StructureFaults, OperandDType) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).windows[4] = p.findWindow("mask");
-  expectFault(p, "[structure] rank 0 phase 6 instruction 12: attend rows of "
+  expectFault(p, "[structure] rank 0 phase 3 instruction 12: attend rows of "
                  "window mask do not fit operand 4: got i32 rows of 5, "
                  "expected f32, bf16 or f16 rows of 32");
 }
@@ -195,7 +195,7 @@ TEST(StructureFaults, AttendInputDType) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).windows[0] = p.findWindow("lse");
   expectFault(
-      p, "[structure] rank 0 phase 6 instruction 12: attend rows of window lse "
+      p, "[structure] rank 0 phase 3 instruction 12: attend rows of window lse "
          "do not fit operand 0: got f32 rows of 1, expected f32 rows of 32");
 }
 
@@ -211,7 +211,7 @@ TEST(StructureFaults, WritesInput) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::Recv)).windows[0] = p.findWindow("q_shard");
   expectFault(
-      p, "[structure] rank 1 phase 6 instruction 8: recv window q_shard is "
+      p, "[structure] rank 1 phase 3 instruction 8: recv window q_shard is "
          "written: got an input, expected an internal or output window");
 }
 
@@ -219,7 +219,7 @@ TEST(StructureFaults, SameWindowTwice) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::Attend)).windows[4] = p.findWindow("q");
   expectFault(p,
-              "[structure] rank 1 phase 6 instruction 12: attend window q is "
+              "[structure] rank 1 phase 3 instruction 12: attend window q is "
               "used twice: got operands 0 and 4, expected different windows");
 }
 
@@ -227,7 +227,7 @@ TEST(StructureFaults, ReleasesOutput) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::Release)).windows[0] = p.findWindow("o_shard");
   expectFault(
-      p, "[structure] rank 1 phase 6 instruction 14: release window o_shard is "
+      p, "[structure] rank 1 phase 3 instruction 14: release window o_shard is "
          "released: got an output, expected an internal window");
 }
 
@@ -236,49 +236,49 @@ TEST(StructureFaults, MergeOfUnlikeWindows) {
   p.windows.push_back({"o_small", DType::F32, 2, 16, 32});
   at(p, 0, find(p, 0, Opcode::Merge)).windows[0] = p.findWindow("o_small");
   expectFault(p,
-              "[structure] rank 0 phase 8 instruction 11: merge size of window "
+              "[structure] rank 0 phase 4 instruction 11: merge size of window "
               "lse_part differs from that of o_small: got 2x32, expected 2x16");
 }
 
 TEST(StructureFaults, SymbolInBoundProgram) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).lists[0] = Operand::ofSymbol(0);
-  expectFault(p, "[range] rank 0 phase 6 instruction 12: attend list 0 is a "
+  expectFault(p, "[range] rank 0 phase 3 instruction 12: attend list 0 is a "
                  "symbol: got symbol 0, expected values in a bound program");
 }
 
 TEST(StructureFaults, PeerMissing) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send)).peer.values.clear();
-  expectFault(p, "[range] rank 0 phase 6 instruction 4: send number of peers "
+  expectFault(p, "[range] rank 0 phase 3 instruction 4: send number of peers "
                  "differs: got 0, expected 1");
 }
 
 TEST(StructureFaults, PeerOutOfRange) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send)).peer.values[0] = 2;
-  expectFault(p, "[range] rank 0 phase 6 instruction 4: send peer out of "
+  expectFault(p, "[range] rank 0 phase 3 instruction 4: send peer out of "
                  "range: got 2, expected another rank of 0 to 1");
 }
 
 TEST(StructureFaults, PeerIsSelf) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send)).peer.values[0] = 0;
-  expectFault(p, "[range] rank 0 phase 6 instruction 4: send peer out of "
+  expectFault(p, "[range] rank 0 phase 3 instruction 4: send peer out of "
                  "range: got 0, expected another rank of 0 to 1");
 }
 
 TEST(StructureFaults, ChunkNotWhole) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send)).lists[0].values.pop_back();
-  expectFault(p, "[range] rank 0 phase 6 instruction 4: send length of list 0 "
+  expectFault(p, "[range] rank 0 phase 3 instruction 4: send length of list 0 "
                  "is not whole: got 2 integers, expected a multiple of 3");
 }
 
 TEST(StructureFaults, ChunkOutOfRange) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::Recv)).lists[0].values[2] = 65;
-  expectFault(p, "[range] rank 1 phase 6 instruction 8: recv chunk 0 of list 0 "
+  expectFault(p, "[range] rank 1 phase 3 instruction 8: recv chunk 0 of list 0 "
                  "out of range: got q[2] rows 0..65, expected slots 0 to 2 and "
                  "rows within 0..64");
 }
@@ -286,7 +286,7 @@ TEST(StructureFaults, ChunkOutOfRange) {
 TEST(StructureFaults, ChunkSlotOutOfRange) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::Recv)).lists[0].values[0] = -1;
-  expectFault(p, "[range] rank 1 phase 6 instruction 8: recv chunk 0 of list 0 "
+  expectFault(p, "[range] rank 1 phase 3 instruction 8: recv chunk 0 of list 0 "
                  "out of range: got q[-1] rows 0..64, expected slots 0 to 2 "
                  "and rows within 0..64");
 }
@@ -294,7 +294,7 @@ TEST(StructureFaults, ChunkSlotOutOfRange) {
 TEST(StructureFaults, ChunkReversed) {
   Program p = swapProgram();
   at(p, 1, find(p, 1, Opcode::Recv)).lists[0].values[1] = 70;
-  expectFault(p, "[range] rank 1 phase 6 instruction 8: recv chunk 0 of list 0 "
+  expectFault(p, "[range] rank 1 phase 3 instruction 8: recv chunk 0 of list 0 "
                  "out of range: got q[2] rows 70..64, expected slots 0 to 2 "
                  "and rows within 0..64");
 }
@@ -324,35 +324,35 @@ TEST(StructureFaults, CountsDoNotAddUp) {
 TEST(StructureFaults, SlotOutOfRange) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Release)).lists[0].values = {3};
-  expectFault(p, "[range] rank 0 phase 6 instruction 14: release slot out of "
+  expectFault(p, "[range] rank 0 phase 3 instruction 14: release slot out of "
                  "range: got q[3], expected 0 to 2");
 }
 
 TEST(StructureFaults, WorkHead) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).lists[0].values[0] = 4;
-  expectFault(p, "[range] rank 0 phase 6 instruction 12: attend head of work "
+  expectFault(p, "[range] rank 0 phase 3 instruction 12: attend head of work "
                  "entry 0 out of range: got 4, expected 0 to 3");
 }
 
 TEST(StructureFaults, WorkQBlocks) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).lists[0].values[4] = 5;
-  expectFault(p, "[range] rank 0 phase 6 instruction 12: attend q-blocks of "
+  expectFault(p, "[range] rank 0 phase 3 instruction 12: attend q-blocks of "
                  "work entry 0 out of range: got 0..5, expected within 0..4");
 }
 
 TEST(StructureFaults, WorkKvBlocks) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).lists[0].values[5] = 5;
-  expectFault(p, "[range] rank 0 phase 6 instruction 12: attend kv-blocks of "
+  expectFault(p, "[range] rank 0 phase 3 instruction 12: attend kv-blocks of "
                  "work entry 0 out of range: got 5..4, expected within 0..4");
 }
 
 TEST(StructureFaults, WorkSlot) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).lists[0].values[1] = 3;
-  expectFault(p, "[range] rank 0 phase 6 instruction 12: attend rows of work "
+  expectFault(p, "[range] rank 0 phase 3 instruction 12: attend rows of work "
                  "entry 0 out of range: got q[3] rows 0..64, expected slots 0 "
                  "to 2 and rows within 0..64");
 }
@@ -360,7 +360,7 @@ TEST(StructureFaults, WorkSlot) {
 TEST(StructureFaults, WorkKvSlot) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).lists[0].values[2] = 2;
-  expectFault(p, "[range] rank 0 phase 6 instruction 12: attend rows of work "
+  expectFault(p, "[range] rank 0 phase 3 instruction 12: attend rows of work "
                  "entry 0 out of range: got k[2] rows 0..64, expected slots 0 "
                  "to 1 and rows within 0..64");
 }
@@ -368,7 +368,7 @@ TEST(StructureFaults, WorkKvSlot) {
 TEST(StructureFaults, WorkBudget) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Attend)).lists[0].values[7] = -1;
-  expectFault(p, "[range] rank 0 phase 6 instruction 12: attend budget of work "
+  expectFault(p, "[range] rank 0 phase 3 instruction 12: attend budget of work "
                  "entry 0 out of range: got -1, expected at least 0");
 }
 
@@ -387,8 +387,8 @@ TEST(StructureFaults, PackRowsDiffer) {
 TEST(StructureFaults, PhaseDescends) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::LoadMask)).phase = 6;
-  expectFault(p, "[phase] rank 0 phase 5 instruction 3: all_to_all phase does "
-                 "not ascend: got 5, expected at least 6");
+  expectFault(p, "[phase] rank 0 phase 2 instruction 3: all_to_all phase does "
+                 "not ascend: got  2, expected at least 6");
 }
 
 TEST(StructureFaults, PhaseNegative) {
@@ -401,7 +401,7 @@ TEST(StructureFaults, PhaseNegative) {
 TEST(StructureFaults, TokenDefinedTwice) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Send, "k")).token = 0;
-  expectFault(p, "[token] rank 0 phase 6 instruction 5: send token is defined "
+  expectFault(p, "[token] rank 0 phase 3 instruction 5: send token is defined "
                  "twice: got 0 of instruction 4, expected a new one");
 }
 
@@ -409,7 +409,7 @@ TEST(StructureFaults, TokenNotDefined) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Wait)).waits[0] = 17;
   expectFault(p,
-              "[token] rank 0 phase 6 instruction 13: wait token is not "
+              "[token] rank 0 phase 3 instruction 13: wait token is not "
               "defined: got 17, expected a token of an earlier send or recv");
 }
 
@@ -418,7 +418,7 @@ TEST(StructureFaults, WaitBeforeItsSend) {
   Instruction wait = at(p, 0, find(p, 0, Opcode::Wait));
   drop(p, 0, find(p, 0, Opcode::Wait));
   insert(p, 0, find(p, 0, Opcode::Recv), wait);
-  expectFault(p, "[token] rank 0 phase 6 instruction 8: wait token is not "
+  expectFault(p, "[token] rank 0 phase 3 instruction 8: wait token is not "
                  "defined: got 4, expected a token of an earlier send or recv");
 }
 
@@ -426,7 +426,7 @@ TEST(StructureFaults, TokenAwaitedTwice) {
   Program p = swapProgram();
   size_t wait = find(p, 0, Opcode::Wait);
   insert(p, 0, wait, at(p, 0, wait));
-  expectFault(p, "[token] rank 0 phase 6 instruction 14: wait token is awaited "
+  expectFault(p, "[token] rank 0 phase 3 instruction 14: wait token is awaited "
                  "twice: got 0 of instruction 4, expected one wait");
 }
 
@@ -434,13 +434,13 @@ TEST(StructureFaults, TokenNeverAwaited) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::Wait))
       .waits.erase(at(p, 0, find(p, 0, Opcode::Wait)).waits.begin() + 5);
-  expectFault(p, "[token] rank 0 phase 6 instruction 9: recv token is never "
+  expectFault(p, "[token] rank 0 phase 3 instruction 9: recv token is never "
                  "awaited: got 5 open at the end, expected a wait");
 }
 
 TEST(StructureFaults, WaitForgotten) {
   Program p = swapProgram();
   drop(p, 0, find(p, 0, Opcode::Wait));
-  expectFault(p, "[token] rank 0 phase 6 instruction 4: send token is never "
+  expectFault(p, "[token] rank 0 phase 3 instruction 4: send token is never "
                  "awaited: got 0 open at the end, expected a wait");
 }
