@@ -388,7 +388,7 @@ TEST(StructureFaults, PhaseDescends) {
   Program p = swapProgram();
   at(p, 0, find(p, 0, Opcode::LoadMask)).phase = 6;
   expectFault(p, "[phase] rank 0 phase 2 instruction 3: all_to_all phase does "
-                 "not ascend: got  2, expected at least 6");
+                 "not ascend: got 2, expected at least 6");
 }
 
 TEST(StructureFaults, PhaseNegative) {
