@@ -23,6 +23,10 @@ namespace {
 /// Rows of each head that are compared unless all are.
 constexpr int64_t sampledRows = 16;
 
+/// Bound of a wait between ranks. A rank waits for the slowest one's attention,
+/// which a busy machine can draw out; a real hang still ends.
+constexpr int64_t waitMs = 600000;
+
 int64_t nowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -72,6 +76,7 @@ Denoiser::Denoiser(const Options &options, const Latents &given)
   sa_engine_options engineOptions = {};
   engineOptions.struct_size = sizeof engineOptions;
   engineOptions.threads = threads;
+  engineOptions.timeout_ms = waitMs;
   sa_engine *newEngine = nullptr;
   require(sa_engine_create(&engineOptions, &newEngine));
   engine.reset(newEngine);
