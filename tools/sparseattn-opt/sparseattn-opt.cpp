@@ -17,6 +17,7 @@
 #include "sparseattn/Transforms/Mask/Passes.h"
 #include "sparseattn/Transforms/Plan/Passes.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
@@ -42,7 +43,7 @@ static llvm::cl::opt<std::string> compileToOptions(
     llvm::cl::value_desc("options"));
 
 static void registerEverything(DialectRegistry &registry) {
-  registry.insert<func::FuncDialect>();
+  registry.insert<cf::ControlFlowDialect, func::FuncDialect>();
   registerSparseAttnDialect(registry);
   sa_comm::registerCommDialect(registry);
   registerKernelDialects(registry);
