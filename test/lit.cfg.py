@@ -46,6 +46,7 @@ config.substitutions += [
     ("%python", quoted(config.python)),
     ("%data", quoted(os.path.join(config.test_source_root, "data"))),
     ("%source_root", quoted(config.sparseattn_source_dir)),
+    ("%unittests", quoted(os.path.join(config.sparseattn_build_dir, "unittests"))),
 ]
 
 # --param roundtrip=1: every sparseattn-opt run also prints, parses and compares

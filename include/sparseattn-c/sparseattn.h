@@ -13,7 +13,8 @@
  * start with `struct_size`: set it to sizeof the struct, so that later versions
  * can grow; all other fields may be zero for the default. Text in is a pointer
  * and a length; text out is valid until the next call on the same object.
- * One object must not be used by two threads at once; different objects may.
+ * One layer must not be used by two threads at once; different layers may, also
+ * those of one engine. An engine may be destroyed before its layers.
  *
  *===----------------------------------------------------------------------===*/
 #ifndef SPARSEATTN_C_SPARSEATTN_H

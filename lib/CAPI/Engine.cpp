@@ -54,6 +54,9 @@ sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
 sa_status sa_engine_create(const sa_engine_options *given, sa_engine **engine) {
   if (!engine)
     return fail("engine: got a null pointer, expected a place for the handle");
+  if (sart::Status status = checkStructSize("engine options", given);
+      !status.ok())
+    return fail(status);
   sa_engine_options options = withDefaults(given);
   std::string device = options.device ? options.device : "cpu";
   if (device != "cpu" && device != "reference")
@@ -85,7 +88,7 @@ static sa_status finishLayer(sa_engine *engine,
                              const sa_layer_options &options,
                              sa_layer **layer) {
   auto created = std::make_unique<sa_layer>();
-  created->engine = engine;
+  created->compiler = engine->compiler;
   created->denseSteps = options.dense_steps;
   std::shared_ptr<sart::Backend> backend =
       engine->reference
@@ -119,6 +122,9 @@ sa_status sa_layer_create(sa_engine *engine, const char *text, size_t length,
                           const sa_layer_options *given, sa_layer **layer) {
   if (!engine || !text || !layer)
     return fail("arguments: got a null pointer, expected none");
+  if (sart::Status status = checkStructSize("layer options", given);
+      !status.ok())
+    return fail(status);
   sa_layer_options options = withDefaults(given);
   mlir::sparseattn::LayerOptions layerOptions;
   layerOptions.ulysses = options.ulysses;
@@ -131,6 +137,10 @@ sa_status sa_layer_create(sa_engine *engine, const char *text, size_t length,
     auto dtype = sart::parseDType(options.dtype);
     if (!dtype)
       return fail(dtype.status());
+    if (*dtype != sart::DType::F32 && *dtype != sart::DType::BF16 &&
+        *dtype != sart::DType::F16)
+      return fail(sart::concat("dtype of a layer: got ", options.dtype,
+                               ", expected f32, bf16 or f16"));
     layerOptions.dtype = *dtype;
   }
   auto compiled = engine->compiler->compileLayer({text, length}, layerOptions);
@@ -145,6 +155,9 @@ sa_status sa_layer_create_from_program(sa_engine *engine, const void *program,
                                        sa_layer **layer) {
   if (!engine || !program || !layer)
     return fail("arguments: got a null pointer, expected none");
+  if (sart::Status status = checkStructSize("layer options", given);
+      !status.ok())
+    return fail(status);
   auto compiled = engine->compiler->compileProgram(
       {static_cast<const char *>(program), length});
   if (!compiled)
@@ -157,6 +170,8 @@ void sa_layer_destroy(sa_layer *layer) { delete layer; }
 sa_status sa_layer_get_info(const sa_layer *layer, sa_layer_info *info) {
   if (!layer || !info)
     return fail("arguments: got a null pointer, expected none");
+  if (sart::Status status = checkStructSize("layer info", info); !status.ok())
+    return fail(status);
   const sart::Placement &placement = layer->compiled.program.placement;
   const sart::LayerShape &shape = placement.shape;
   sa_layer_info result = {};
@@ -205,7 +220,7 @@ sa_status sa_layer_set_plan(sa_layer *layer, const char *text, size_t length) {
   if (program.bound)
     return fail("plan of a bound program: got one, expected none: its plan is "
                 "folded in");
-  auto plan = layer->engine->compiler->parsePlan({text, length});
+  auto plan = layer->compiler->parsePlan({text, length});
   if (!plan)
     return fail(plan.status());
   if (sart::Status status = plan->verify(program.placement); !status.ok())

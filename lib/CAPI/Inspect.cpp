@@ -49,8 +49,7 @@ sa_status sa_layer_get_program(sa_layer *layer, const char **text,
   Expected<sart::Program> bound = layer->executor->boundProgram();
   if (!bound)
     return fail(bound.status());
-  return handOut(*layer, layer->engine->compiler->printProgram(*bound), text,
-                 length);
+  return handOut(*layer, layer->compiler->printProgram(*bound), text, length);
 }
 
 sa_status sa_layer_get_program_bytes(sa_layer *layer, const void **bytes,
@@ -123,6 +122,9 @@ sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
   for (const Expected<sart::Tensor> &tensor : tensors)
     if (!tensor)
       return fail(tensor.status());
+  if (count < 0)
+    return fail(
+        sart::concat("count of rows: got ", count, ", expected at least 0"));
   if (head < 0 || head >= s.heads)
     return fail(
         sart::concat("head: got ", head, ", expected 0 to ", s.heads - 1));

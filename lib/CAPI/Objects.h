@@ -20,22 +20,22 @@
 #include <vector>
 
 struct sa_engine {
-  std::unique_ptr<mlir::sparseattn::LayerCompiler> compiler;
+  std::shared_ptr<mlir::sparseattn::LayerCompiler> compiler;
   std::shared_ptr<sart::ThreadPool> pool;
   bool reference = false;
   int64_t timeoutMs = 60000;
 };
 
 struct sa_layer {
-  sa_engine *engine = nullptr;
+  /// The engine's, which may be gone before the layer.
+  std::shared_ptr<mlir::sparseattn::LayerCompiler> compiler;
   mlir::sparseattn::CompiledLayer compiled;
   std::unique_ptr<sart::Executor> executor;
   std::optional<sart::Plan> fixedPlan;
   int64_t denseSteps = 0;
   bool hasRun = false;
   sart::RunStats stats;
-  sart::RunOptions pending; ///< of a begin without its finish
-  bool began = false;
+  bool began = false; ///< a begin without its finish
   std::vector<sart::RankTensors> beganTensors;
   std::string text; ///< of the last text or bytes handed out
 };
@@ -46,6 +46,16 @@ namespace capi {
 sa_status fail(std::string message);
 inline sa_status fail(const sart::Status &status) {
   return fail(status.message());
+}
+
+/// Refuses a struct whose size was not set: what it says would be ignored.
+template <typename T>
+sart::Status checkStructSize(const char *name, const T *given) {
+  if (!given || given->struct_size >= sizeof given->struct_size)
+    return sart::Status::success();
+  return sart::makeError("struct_size of the ", name, ": got ",
+                         given->struct_size, ", expected at least ",
+                         sizeof given->struct_size);
 }
 
 /// Copies the caller's struct into a zeroed one of today's size, so that

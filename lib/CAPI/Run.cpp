@@ -103,9 +103,12 @@ static Status readShards(const sa_layer &layer, int parts, const sa_tensor *q,
   return Status::success();
 }
 
-static sart::RunOptions runOptions(const sa_layer &layer,
-                                   const sa_run_options *given) {
+static Expected<sart::RunOptions> runOptions(const sa_layer &layer,
+                                             const sa_run_options *given) {
+  SART_RETURN_IF_ERROR(checkStructSize("run options", given));
   sa_run_options options = withDefaults(given);
+  if (options.step < 0)
+    return sart::makeError("step: got ", options.step, ", expected at least 0");
   sart::RunOptions result;
   result.plan = layer.fixedPlan ? &*layer.fixedPlan : nullptr;
   result.dense = options.step < layer.denseSteps;
@@ -146,8 +149,12 @@ static sa_status runTensors(sa_layer &layer,
                             const sa_run_options *options,
                             sa_run_stats *stats) {
   layer.began = false;
-  if (Status status =
-          layer.executor->run(tensors, runOptions(layer, options), layer.stats);
+  if (Status status = checkStructSize("run stats", stats); !status.ok())
+    return fail(status);
+  Expected<sart::RunOptions> runWith = runOptions(layer, options);
+  if (!runWith)
+    return fail(runWith.status());
+  if (Status status = layer.executor->run(tensors, *runWith, layer.stats);
       !status.ok())
     return fail(status);
   writeStats(layer, stats);
@@ -260,9 +267,10 @@ sa_status sa_layer_begin(sa_layer *layer, const sa_tensor *q,
                                  layer->beganTensors);
       !status.ok())
     return fail(status);
-  layer->pending = runOptions(*layer, options);
-  if (Status status =
-          layer->executor->begin(layer->beganTensors, layer->pending);
+  Expected<sart::RunOptions> runWith = runOptions(*layer, options);
+  if (!runWith)
+    return fail(runWith.status());
+  if (Status status = layer->executor->begin(layer->beganTensors, *runWith);
       !status.ok())
     return fail(status);
   layer->began = true;
@@ -277,6 +285,8 @@ sa_status sa_layer_finish(sa_layer *layer, const sa_tensor *v,
   if (!layer->began)
     return fail("sa_layer_finish: got no begun run, expected sa_layer_begin "
                 "before");
+  if (Status status = checkStructSize("run stats", stats); !status.ok())
+    return fail(status);
   std::vector<RankTensors> tensors = layer->beganTensors;
   if (Status status =
           readShards(*layer, VOut, nullptr, nullptr, v, out, lse, tensors);

@@ -1,5 +1,4 @@
-//===- LayerCompiler.cpp - From a layer's text to what runs
-//----------------===//
+//===- LayerCompiler.cpp - From a layer's text to what runs ---------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -31,14 +30,25 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::sparseattn;
 using sart::Expected;
 using sart::Status;
 
+namespace {
+/// A context without threads of its own, and the lock of who works in it.
+struct LockedContext {
+  explicit LockedContext(const DialectRegistry &registry)
+      : context(registry, MLIRContext::Threading::DISABLED) {}
+  MLIRContext context;
+  std::mutex mutex;
+};
+} // namespace
+
 struct CompiledLayer::Modules {
-  std::shared_ptr<MLIRContext> context;
+  std::shared_ptr<LockedContext> shared;
   OwningOpRef<ModuleOp> plan;
 };
 
@@ -48,7 +58,7 @@ CompiledLayer &CompiledLayer::operator=(CompiledLayer &&) = default;
 CompiledLayer::~CompiledLayer() = default;
 
 struct LayerCompiler::State {
-  std::shared_ptr<MLIRContext> context;
+  std::shared_ptr<LockedContext> shared;
   std::shared_ptr<KernelCompiler> kernelCompiler; ///< null: programs only
   sart::KernelTable compiled; ///< every kernel compiled so far
 
@@ -100,9 +110,10 @@ Expected<std::string> CompiledLayer::planText(const sart::Plan &plan) const {
   if (!modules)
     return sart::makeError("plan of a program: got a layer without its module, "
                            "expected one compiled from sparseattn text");
+  std::lock_guard<std::mutex> lock(modules->shared->mutex);
   OwningOpRef<ModuleOp> copy = modules->plan->clone();
   copy->walk([&](BalanceOp op) {
-    op.setFixedPlanAttr(fromPlan(modules->context.get(), plan));
+    op.setFixedPlanAttr(fromPlan(&modules->shared->context, plan));
   });
   return toText(*copy);
 }
@@ -119,11 +130,11 @@ LayerCompiler::create(bool compileKernels) {
   sa_comm::registerCommDialect(registry);
   registry.insert<func::FuncDialect>();
   registerKernelDialects(registry);
-  compiler->state->context =
-      std::make_shared<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
-  compiler->state->context->loadAllAvailableDialects();
+  compiler->state->shared = std::make_shared<LockedContext>(registry);
+  MLIRContext &context = compiler->state->shared->context;
+  context.loadAllAvailableDialects();
   // Messages point into the text; the generic form of the op adds nothing.
-  compiler->state->context->printOpOnDiagnostic(false);
+  context.printOpOnDiagnostic(false);
   if (compileKernels) {
     llvm::Expected<CpuTarget> target = CpuTarget::host();
     if (!target)
@@ -137,7 +148,8 @@ LayerCompiler::create(bool compileKernels) {
   return compiler;
 }
 
-/// Compiles what `program` needs and is not there yet, all in one module.
+/// Compiles what `program` needs and is not there yet, all in one module. The
+/// caller holds the lock.
 Expected<std::shared_ptr<sart::KernelTable>>
 LayerCompiler::State::kernelsOf(const sart::Program &program) {
   auto table = std::make_shared<sart::KernelTable>();
@@ -148,9 +160,9 @@ LayerCompiler::State::kernelsOf(const sart::Program &program) {
     if (!compiled.find(spec))
       missing.push_back(spec);
   if (!missing.empty()) {
-    DiagnosticText diagnostics(*context);
-    OwningOpRef<ModuleOp> module =
-        ModuleOp::create(UnknownLoc::get(context.get()));
+    MLIRContext &context = shared->context;
+    DiagnosticText diagnostics(context);
+    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
     OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
     FailureOr<ModuleOp> kernels = emitCpuKernels(
         builder, module->getLoc(), missing, kernelCompiler->getTarget());
@@ -175,7 +187,8 @@ Expected<CompiledLayer>
 LayerCompiler::compileLayer(std::string_view text,
                             const LayerOptions &options) {
   auto begin = std::chrono::steady_clock::now();
-  MLIRContext &context = *state->context;
+  std::lock_guard<std::mutex> lock(state->shared->mutex);
+  MLIRContext &context = state->shared->context;
   DiagnosticText diagnostics(context);
   OwningOpRef<ModuleOp> module = parse(text, context);
   if (!module)
@@ -205,7 +218,7 @@ LayerCompiler::compileLayer(std::string_view text,
 
   CompiledLayer compiled;
   compiled.modules = std::make_unique<CompiledLayer::Modules>();
-  compiled.modules->context = state->context;
+  compiled.modules->shared = state->shared;
   compiled.modules->plan = module->clone();
   layer = findLayer(*module);
   if (failed(layer))
@@ -235,6 +248,7 @@ LayerCompiler::compileLayer(std::string_view text,
 
 Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
   auto begin = std::chrono::steady_clock::now();
+  std::lock_guard<std::mutex> lock(state->shared->mutex);
   CompiledLayer compiled;
   if (text.substr(0, 6) == "SAPROG") {
     Expected<sart::Program> program = sart::deserialize(
@@ -245,7 +259,7 @@ Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
       return status;
     compiled.program = std::move(*program);
   } else {
-    MLIRContext &context = *state->context;
+    MLIRContext &context = state->shared->context;
     DiagnosticText diagnostics(context);
     OwningOpRef<ModuleOp> module = parse(text, context);
     if (!module)
@@ -268,8 +282,10 @@ Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
 }
 
 Expected<sart::Plan> LayerCompiler::parsePlan(std::string_view text) {
-  DiagnosticText diagnostics(*state->context);
-  OwningOpRef<ModuleOp> module = parse(text, *state->context);
+  std::lock_guard<std::mutex> lock(state->shared->mutex);
+  MLIRContext &context = state->shared->context;
+  DiagnosticText diagnostics(context);
+  OwningOpRef<ModuleOp> module = parse(text, context);
   if (!module)
     return diagnostics.failure("plan text");
   BalanceOp found;
@@ -288,7 +304,8 @@ Expected<sart::Plan> LayerCompiler::parsePlan(std::string_view text) {
 
 Expected<std::string>
 LayerCompiler::printProgram(const sart::Program &program) {
-  MLIRContext &context = *state->context;
+  std::lock_guard<std::mutex> lock(state->shared->mutex);
+  MLIRContext &context = state->shared->context;
   DiagnosticText diagnostics(context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());

@@ -1,5 +1,4 @@
-//===- LayerCompiler.h - From a layer's text to what runs ---------*- C++
-//-*-===//
+//===- LayerCompiler.h - From a layer's text to what runs -------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -60,7 +59,7 @@ private:
 };
 
 /// Compiles layers in process. Errors carry the diagnostics with line and
-/// column. Not safe for use by two threads at once.
+/// column. Safe for use by several threads: they work one after the other.
 class LayerCompiler {
 public:
   /// `compileKernels` false: programs only (for the reference backend).

@@ -50,7 +50,9 @@ public:
 
 private:
   void append(Diagnostic &diagnostic) {
-    if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+    // Line 0 is a module that no text opens: the whole of it is meant.
+    auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+    if (place && place.getLine() > 0)
       text += "line " + std::to_string(place.getLine()) + ", column " +
               std::to_string(place.getColumn()) + ": ";
     text += diagnostic.str();
