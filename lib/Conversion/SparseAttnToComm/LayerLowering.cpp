@@ -62,6 +62,9 @@ LogicalResult LayerLowering::collect() {
            << (route ? "route and explicit_mask" : "neither")
            << ", expected one of route, explicit_mask (run "
               "sparseattn-fold-masks first)";
+  if (route && !balance)
+    return route.emitOpError("balance op of a routed layer: got none, expected "
+                             "one (run sparseattn-insert-plan first)");
   const char *names[] = {"q", "k", "v"};
   Value operands[] = {attend.getQ(), attend.getK(), attend.getV()};
   for (int64_t i = 0; i < 3; ++i)

@@ -54,7 +54,8 @@ static LogicalResult hoist(func::FuncOp layer, ArrayRef<PermuteOp> permutes) {
           !permute || permute.getInverse())
         return user->emitOpError("use of argument ")
                << argument.getArgNumber() << " of a layer with permutes: got '"
-               << user->getName() << "', expected a permute by " << *order;
+               << user->getName() << "'" << (permute ? " inverse" : "")
+               << ", expected a permute by " << *order;
   auto terminator = cast<func::ReturnOp>(body.getTerminator());
   for (OpOperand &result : terminator->getOpOperands()) {
     auto permute = result.get().getDefiningOp<PermuteOp>();
@@ -74,10 +75,12 @@ static LogicalResult hoist(func::FuncOp layer, ArrayRef<PermuteOp> permutes) {
     if (!entry && !exit)
       return permute.emitOpError("place of a permute: got one between other "
                                  "ops, expected the layer's entry or exit");
-    permute.getOutput().replaceAllUsesWith(permute.getInput());
   }
-  for (PermuteOp permute : permutes)
+  // Only now: a permute after another one would look like one of an argument.
+  for (PermuteOp permute : permutes) {
+    permute.getOutput().replaceAllUsesWith(permute.getInput());
     permute.erase();
+  }
   layer->setAttr(kBoundaryOrderAttr, *order);
   return success();
 }

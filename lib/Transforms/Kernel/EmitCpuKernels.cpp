@@ -74,6 +74,11 @@ void EmitCpuKernelsPass::runOnOperation() {
                          "before sparseattn-emit-cpu-kernels");
     return signalPassFailure();
   }
+  if (cpu.empty() && !features.empty()) {
+    module.emitError("option features without cpu: got '")
+        << features << "', expected none: this machine's are used";
+    return signalPassFailure();
+  }
   llvm::Expected<CpuTarget> target =
       cpu.empty() ? CpuTarget::host() : CpuTarget::get("", cpu, features);
   if (!target) {
