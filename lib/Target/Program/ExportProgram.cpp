@@ -114,11 +114,7 @@ private:
         phase = static_cast<int32_t>(marker.getNumber());
         continue;
       }
-      auto source = dyn_cast<InstructionOpInterface>(op);
-      if (!source)
-        return op.emitOpError()
-               << "does not belong into an instruction list: got '"
-               << op.getName() << "', expected an instruction or a phase";
+      auto source = cast<InstructionOpInterface>(op);
       sart::Instruction &to = instructions.emplace_back();
       operations.push_back(&op);
       to.opcode = source.getOpcode();

@@ -110,11 +110,11 @@ LogicalResult ShapeAttr::verify(EmitError emitError, int64_t heads,
                                 int64_t headDim, int64_t blockQ, int64_t blockK,
                                 Type dtype, bool) {
   std::tuple<StringRef, int64_t, int64_t> small[] = {
-      {"heads", heads, 4096},
-      {"kv_heads", kvHeads, 4096},
-      {"head_dim", headDim, 65536},
-      {"block_q", blockQ, 65536},
-      {"block_k", blockK, 65536}};
+      {"heads", heads, maxHeads},
+      {"kv_heads", kvHeads, maxHeads},
+      {"head_dim", headDim, maxBlock},
+      {"block_q", blockQ, maxBlock},
+      {"block_k", blockK, maxBlock}};
   for (auto [name, value, most] : small) // C1
     if (failed(checkBetween(emitError, name, value, 1, most)))
       return failure();

@@ -68,7 +68,7 @@ struct MaskReader {
   ParseResult readHead() {
     SMLoc loc = parser.getCurrentLocation();
     int64_t head = 0;
-    if (parseNumber(parser, "head", maxCount, head))
+    if (parseNumber(parser, "head", 0, maxCount, head))
       return failure();
     int64_t least = sizes[1] == 0 ? 0 : (filled() + sizes[1] - 1) / sizes[1];
     if (head < least || head >= sizes[0])

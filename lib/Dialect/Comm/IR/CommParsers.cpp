@@ -17,7 +17,8 @@ using namespace mlir::sa_comm;
 using namespace mlir::sa_comm::detail;
 
 ParseResult sa_comm::detail::parseNumber(AsmParser &parser, StringRef what,
-                                         int64_t most, int64_t &value) {
+                                         int64_t least, int64_t most,
+                                         int64_t &value) {
   SMLoc loc = parser.getCurrentLocation();
   APInt number;
   OptionalParseResult parsed = parser.parseOptionalInteger(number);
@@ -25,14 +26,59 @@ ParseResult sa_comm::detail::parseNumber(AsmParser &parser, StringRef what,
     return parser.emitError(loc) << "expected " << what << ", an integer";
   if (failed(*parsed))
     return failure();
-  if (number.getSignificantBits() > 64 || number.getSExtValue() < 0 ||
+  if (number.getSignificantBits() > 64 || number.getSExtValue() < least ||
       number.getSExtValue() > most) {
     SmallString<24> text;
     number.toStringSigned(text);
     return parser.emitError(loc) << what << " is out of range: got " << text
-                                 << ", expected 0 to " << most;
+                                 << ", expected " << least << " to " << most;
   }
   value = number.getSExtValue();
+  return success();
+}
+
+ParseResult sa_comm::detail::parseFields(AsmParser &parser, StringRef what,
+                                         AsmParser::Delimiter delimiter,
+                                         MutableArrayRef<Field> fields) {
+  SMLoc begin = parser.getCurrentLocation();
+  auto names = [&](InFlightDiagnostic &&error, bool requiredOnly) {
+    bool first = true;
+    for (const Field &field : fields) {
+      if (requiredOnly && !field.required)
+        continue;
+      error << (first ? "" : ", ") << field.name;
+      first = false;
+    }
+    return ParseResult(error);
+  };
+  auto parseField = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword(&name))
+      return failure();
+    auto *field =
+        llvm::find_if(fields, [&](Field &f) { return f.name == name; });
+    if (field == fields.end())
+      return names(parser.emitError(loc)
+                       << "key of " << what << " is unknown: got '" << name
+                       << "', expected one of ",
+                   /*requiredOnly=*/false);
+    if (field->seen)
+      return parser.emitError(loc) << "key of " << what << " is repeated: got '"
+                                   << name << "' twice, expected it once";
+    field->seen = true;
+    if (parser.parseEqual())
+      return failure();
+    return field->parse();
+  };
+  if (parser.parseCommaSeparatedList(delimiter, parseField))
+    return failure();
+  for (const Field &field : fields)
+    if (field.required && !field.seen)
+      return names(parser.emitError(begin)
+                       << "key of " << what << " is missing: got no '"
+                       << field.name << "', expected ",
+                   /*requiredOnly=*/true);
   return success();
 }
 
@@ -47,13 +93,13 @@ static auto errorAt(AsmParser &parser, SMLoc loc) {
 ParseResult sa_comm::detail::parseRange(AsmParser &parser, int64_t &begin,
                                         int64_t &end, bool allowSingle) {
   SMLoc loc = parser.getCurrentLocation();
-  if (parseNumber(parser, "begin of range", maxRow, begin))
+  if (parseNumber(parser, "begin of range", 0, maxRow, begin))
     return failure();
   if (failed(parser.parseOptionalColon())) {
     end = begin + 1;
     return allowSingle ? success() : parser.parseColon();
   }
-  if (parseNumber(parser, "end of range", maxRow, end))
+  if (parseNumber(parser, "end of range", 0, maxRow, end))
     return failure();
   if (end < begin)
     return parser.emitError(loc) << "range is reversed: got " << begin << ":"
@@ -76,8 +122,8 @@ ParseResult sa_comm::detail::parseChunks(AsmParser &parser,
                                          SmallVectorImpl<int64_t> &values) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
     int64_t slot = 0, begin = 0, end = 0;
-    if (parser.parseLSquare() || parseNumber(parser, "slot", maxCount, slot) ||
-        parser.parseComma() ||
+    if (parser.parseLSquare() ||
+        parseNumber(parser, "slot", 0, maxCount, slot) || parser.parseComma() ||
         parseRange(parser, begin, end, /*allowSingle=*/false) ||
         parser.parseRSquare())
       return failure();
@@ -86,47 +132,29 @@ ParseResult sa_comm::detail::parseChunks(AsmParser &parser,
   });
 }
 
-/// `{head = 3, q = 1, kv = 1, rows = 0:4, cols = 0:8, budget = 2}`, keys in any
-/// order, each once; only the budget may be left out.
+/// `{head = 3, q = 1, kv = 1, rows = 0:4, cols = 0:8, budget = 2}`; only the
+/// budget may be left out.
 static ParseResult parseWorkEntry(AsmParser &parser,
                                   SmallVectorImpl<int64_t> &values) {
-  struct Key {
-    StringRef name;
-    int64_t *begin;
-    int64_t *end; ///< null: a number
-    bool seen = false;
-  };
   sart::Work work;
-  Key keys[] = {
-      {"head", &work.head, nullptr},        {"q", &work.qSlot, nullptr},
-      {"kv", &work.kvSlot, nullptr},        {"rows", &work.qBegin, &work.qEnd},
-      {"cols", &work.kvBegin, &work.kvEnd}, {"budget", &work.budget, nullptr}};
-  SMLoc entryLoc = parser.getCurrentLocation();
-  auto parseKey = [&]() -> ParseResult {
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef name;
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return failure();
-    auto *key = llvm::find_if(keys, [&](Key &k) { return k.name == name; });
-    if (key == std::end(keys))
-      return parser.emitError(loc)
-             << "key of work entry is unknown: got '" << name
-             << "', expected head, q, kv, rows, cols or budget";
-    if (key->seen)
-      return parser.emitError(loc) << "key of work entry is repeated: got '"
-                                   << name << "' twice, expected it once";
-    key->seen = true;
-    if (key->end)
-      return parseRange(parser, *key->begin, *key->end, /*allowSingle=*/true);
-    return parseNumber(parser, key->name, maxCount, *key->begin);
+  auto number = [&](StringRef name, int64_t &value) {
+    return [&parser, name, &value] {
+      return parseNumber(parser, name, 0, maxCount, value);
+    };
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseKey))
+  auto range = [&](int64_t &begin, int64_t &end) {
+    return [&parser, &begin, &end] {
+      return parseRange(parser, begin, end, /*allowSingle=*/true);
+    };
+  };
+  Field fields[] = {{"head", number("head", work.head), true},
+                    {"q", number("q", work.qSlot), true},
+                    {"kv", number("kv", work.kvSlot), true},
+                    {"rows", range(work.qBegin, work.qEnd), true},
+                    {"cols", range(work.kvBegin, work.kvEnd), true},
+                    {"budget", number("budget", work.budget), false}};
+  if (parseFields(parser, "work entry", AsmParser::Delimiter::Braces, fields))
     return failure();
-  for (Key &key : keys)
-    if (!key.seen && key.name != "budget")
-      return parser.emitError(entryLoc)
-             << "key of work entry is missing: got no '" << key.name
-             << "', expected head, q, kv, rows and cols";
   values.append({work.head, work.qSlot, work.kvSlot, work.qBegin, work.qEnd,
                  work.kvBegin, work.kvEnd, work.budget});
   return success();
@@ -329,55 +357,6 @@ ParseResult sa_comm::detail::parseKeyword(OpAsmParser &parser,
 
 ParseResult sa_comm::detail::parseKeyword(OpAsmParser &parser, SideAttr &side) {
   return parseEnum(parser, side, Side());
-}
-
-Attribute PolicyAttr::parse(AsmParser &parser, Type) {
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess())
-    return {};
-  FailureOr<PolicyKind> kind = FieldParser<PolicyKind>::parse(parser);
-  if (failed(kind))
-    return {};
-  sart::RoutingPolicy policy;
-  SmallVector<int64_t> keep;
-  SmallVector<StringRef> seen;
-  while (succeeded(parser.parseOptionalComma())) {
-    SMLoc keyLoc = parser.getCurrentLocation();
-    StringRef name;
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return {};
-    if (llvm::is_contained(seen, name)) {
-      parser.emitError(keyLoc) << "key of policy is repeated: got '" << name
-                               << "' twice, expected it once";
-      return {};
-    }
-    seen.push_back(name);
-    ParseResult parsed = success();
-    double p = 0;
-    if (name == "p") {
-      parsed = parser.parseFloat(p);
-      policy.p = static_cast<float>(p);
-    } else if (name == "min_blocks") {
-      parsed = parseNumber(parser, name, maxCount, policy.minBlocks);
-    } else if (name == "k") {
-      parsed = parseNumber(parser, name, maxCount, policy.k);
-    } else if (name == "blocks") {
-      parsed = parseNumber(parser, name, maxCount, policy.windowBlocks);
-    } else if (name == "keep") {
-      parsed = parseRanges(parser, keep);
-    } else {
-      parsed = parser.emitError(keyLoc)
-               << "key of policy is unknown: got '" << name
-               << "', expected p, min_blocks, k, blocks or keep";
-    }
-    if (failed(parsed))
-      return {};
-  }
-  if (parser.parseGreater())
-    return {};
-  return getChecked(errorAt(parser, loc), parser.getContext(), *kind,
-                    APFloat(policy.p), policy.minBlocks, policy.k,
-                    policy.windowBlocks, ArrayRef<int64_t>(keep));
 }
 
 //===----------------------------------------------------------------------===//

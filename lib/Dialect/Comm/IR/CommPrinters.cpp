@@ -259,27 +259,6 @@ void sa_comm::detail::printKeyword(OpAsmPrinter &printer, Operation *,
   printer << stringifySide(side.getValue());
 }
 
-void PolicyAttr::print(AsmPrinter &printer) const {
-  sart::RoutingPolicy defaults;
-  printer << "<" << stringifyPolicyKind(getKind());
-  if (getKind() == PolicyKind::TopP || getP().convertToFloat() != defaults.p) {
-    printer << ", p = ";
-    printShortFloat(printer, getP());
-  }
-  if (getMinBlocks() != defaults.minBlocks)
-    printer << ", min_blocks = " << getMinBlocks();
-  if (getKind() == PolicyKind::TopK || getK() != defaults.k)
-    printer << ", k = " << getK();
-  if (getKind() == PolicyKind::Window ||
-      getWindowBlocks() != defaults.windowBlocks)
-    printer << ", blocks = " << getWindowBlocks();
-  if (!getKeep().empty()) {
-    printer << ", keep = ";
-    printRanges(printer, getKeep());
-  }
-  printer << ">";
-}
-
 //===----------------------------------------------------------------------===//
 // Lists as attributes
 //===----------------------------------------------------------------------===//

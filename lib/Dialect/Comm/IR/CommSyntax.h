@@ -11,6 +11,8 @@
 
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 
+#include <functional>
+
 namespace mlir::sa_comm::detail {
 
 /// Largest magnitudes in text. They keep every later sum and product of sizes
@@ -18,11 +20,26 @@ namespace mlir::sa_comm::detail {
 constexpr int64_t maxCount = int64_t(1) << 31;
 constexpr int64_t maxRow = int64_t(1) << 40;
 constexpr int64_t maxWindowBytes = int64_t(1) << 50;
+constexpr int64_t maxHeads = 4096;
+constexpr int64_t maxBlock = 65536;
 constexpr int64_t maxMaskTiles = int64_t(1) << 27;
 
-/// An integer in [0, most]; `what` names it in the error.
-ParseResult parseNumber(AsmParser &parser, StringRef what, int64_t most,
-                        int64_t &value);
+/// An integer in [least, most]; `what` names it in the error.
+ParseResult parseNumber(AsmParser &parser, StringRef what, int64_t least,
+                        int64_t most, int64_t &value);
+
+/// One `name = value` of a braced or angled list.
+struct Field {
+  StringRef name;
+  std::function<ParseResult()> parse; ///< reads the value
+  bool required = false;
+  bool seen = false;
+};
+/// Fields in any order, each at most once; `what` names the whole in errors.
+ParseResult parseFields(AsmParser &parser, StringRef what,
+                        AsmParser::Delimiter delimiter,
+                        MutableArrayRef<Field> fields);
+
 // Parsers append to `values` the flat integers of the program format.
 ParseResult parseChunks(AsmParser &parser, SmallVectorImpl<int64_t> &values);
 ParseResult parseWork(AsmParser &parser, SmallVectorImpl<int64_t> &values);

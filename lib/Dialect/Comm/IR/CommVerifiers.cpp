@@ -230,12 +230,24 @@ LogicalResult SymbolOp::verify() {
   return success();
 }
 
+/// The list holds phases and instructions.
+static LogicalResult checkList(Block *list) {
+  for (Operation &op : *list)
+    if (!isa<PhaseOp, InstructionOpInterface>(op))
+      return op.emitOpError()
+             << "does not belong into an instruction list: got '"
+             << op.getName() << "', expected a phase or an instruction";
+  return success();
+}
+
+LogicalResult SpmdOp::verify() { return checkList(getBodyBlock()); } // C1
+
 LogicalResult RankOp::verify() {
   int64_t number = static_cast<int64_t>(getNumber());
   if (number < 0) // C1
     return emitOpError() << "number is negative: got " << number
                          << ", expected at least 0";
-  return success();
+  return checkList(getBodyBlock()); // C2
 }
 
 LogicalResult PhaseOp::verify() {

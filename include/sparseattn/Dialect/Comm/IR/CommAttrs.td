@@ -62,6 +62,8 @@ def Comm_Balance : Comm_Enum<"Balance", "what the planner may move", [
 class Comm_Attr<string name, string attrMnemonic> : AttrDef<Comm_Dialect, name> {
   let mnemonic = attrMnemonic;
   let genVerifyDecl = 1;
+  // Keys in any order, with errors that say what was found and expected.
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Comm_MeshAttr : Comm_Attr<"Mesh", "mesh"> {
@@ -76,7 +78,6 @@ def Comm_MeshAttr : Comm_Attr<"Mesh", "mesh"> {
   }];
   let parameters = (ins "int64_t":$ulysses, /*C1*/
                         "int64_t":$ring /*C1*/);
-  let assemblyFormat = "`<` struct(params) `>`";
   let builders = [AttrBuilder<(ins "const ::sart::Mesh &":$mesh), [{
     return $_get($_ctxt, mesh.ulysses, mesh.ring);
   }]>];
@@ -107,8 +108,7 @@ def Comm_ShapeAttr : Comm_Attr<"Shape", "shape"> {
                         "int64_t":$block_q, /*C1*/
                         "int64_t":$block_k, /*C1*/
                         "::mlir::Type":$dtype, /*C3*/
-                        DefaultValuedParameter<"bool", "false">:$causal);
-  let assemblyFormat = "`<` struct(params) `>`";
+                        "bool":$causal);
   let builders = [AttrBuilder<(ins "const ::sart::LayerShape &":$shape), [{
     return $_get($_ctxt, shape.heads, shape.kvHeads, shape.sq, shape.skv,
                  shape.headDim, shape.blockQ, shape.blockK,
@@ -146,7 +146,6 @@ def Comm_PolicyAttr : Comm_Attr<"Policy", "policy"> {
                         "int64_t":$k, /*C2*/
                         "int64_t":$windowBlocks, /*C2*/
                         ArrayRefParameter<"int64_t", "begin, end, ...">:$keep /*C3*/);
-  let hasCustomAssemblyFormat = 1;
   let builders = [AttrBuilder<(ins "const ::sart::RoutingPolicy &":$policy)>];
   let extraClassDeclaration = [{
     ::sart::RoutingPolicy toPolicy() const;
@@ -163,12 +162,11 @@ def Comm_CostAttr : Comm_Attr<"Cost", "cost"> {
     - (C1) every cost lies between 0 and 2^40.
   }];
   let parameters = (ins
-      DefaultValuedParameter<"int64_t", "1000">:$tile_ps, /*C1*/
-      DefaultValuedParameter<"int64_t", "0">:$row_ps, /*C1*/
-      DefaultValuedParameter<"int64_t", "0">:$transfer_ps, /*C1*/
-      DefaultValuedParameter<"int64_t", "0">:$byte_ps, /*C1*/
-      DefaultValuedParameter<"int64_t", "0">:$schedule_ns /*C1*/);
-  let assemblyFormat = "`<` struct(params) `>`";
+      "int64_t":$tile_ps, /*C1*/
+      "int64_t":$row_ps, /*C1*/
+      "int64_t":$transfer_ps, /*C1*/
+      "int64_t":$byte_ps, /*C1*/
+      "int64_t":$schedule_ns /*C1*/);
 }
 
 def Comm_PlannerAttr : Comm_Attr<"Planner", "planner"> {
@@ -183,13 +181,12 @@ def Comm_PlannerAttr : Comm_Attr<"Planner", "planner"> {
   }];
   let parameters = (ins
       "::mlir::sa_comm::Balance":$balance,
-      DefaultValuedParameter<"bool", "false">:$augment,
-      DefaultValuedParameter<"int64_t", "1050">:$k1_milli, /*C1*/
-      DefaultValuedParameter<"int64_t", "1100">:$k2_milli, /*C1*/
-      DefaultValuedParameter<"int64_t", "800">:$n1_milli, /*C1*/
-      DefaultValuedParameter<"int64_t", "70">:$n2_milli, /*C1*/
-      OptionalParameter<"::mlir::sa_comm::CostAttr">:$cost);
-  let assemblyFormat = "`<` struct(params) `>`";
+      "bool":$augment,
+      "int64_t":$k1_milli, /*C1*/
+      "int64_t":$k2_milli, /*C1*/
+      "int64_t":$n1_milli, /*C1*/
+      "int64_t":$n2_milli, /*C1*/
+      "::mlir::sa_comm::CostAttr":$cost /*null: defaults*/);
   let builders = [AttrBuilder<(ins "const ::sart::PlannerOptions &":$options)>];
   let extraClassDeclaration = [{
     ::sart::PlannerOptions toOptions() const;
@@ -213,7 +210,6 @@ def Comm_ChunksAttr : Comm_Attr<"Chunks", "chunks"> {
     - (C2) 0 <= slot <= 2^31 and 0 <= begin <= end <= 2^40.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t", "flat chunks">:$values /*C1, C2*/);
-  let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     size_t size() const { return getValues().size() / 3; }
     ::sart::Chunk getChunk(size_t index) const;
@@ -237,7 +233,6 @@ def Comm_WorkListAttr : Comm_Attr<"WorkList", "work"> {
     - (C3) `rows` and `cols` have 0 <= begin <= end <= 2^31.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t", "flat work">:$values /*C1, C2, C3*/);
-  let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     size_t size() const { return getValues().size() / 8; }
     ::sart::Work getWork(size_t index) const;
@@ -263,7 +258,6 @@ def Comm_MaskRowsAttr : Comm_Attr<"MaskRows", "mask_rows"> {
                         "int64_t":$kvBlocks, /*C1*/
                         ArrayRefParameter<"int64_t">:$offsets, /*C2*/
                         ArrayRefParameter<"int32_t">:$indices /*C3*/);
-  let hasCustomAssemblyFormat = 1;
   let builders = [AttrBuilder<(ins "const ::sart::BlockMask &":$mask)>];
 }
 

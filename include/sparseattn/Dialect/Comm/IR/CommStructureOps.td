@@ -264,8 +264,12 @@ def Comm_SpmdOp : Comm_ListOp<"spmd", "TemplateOp"> {
       }
     }
     ```
+
+    **Constraints:**
+    - (C1) the body holds phases and instructions.
   }];
   let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasVerifier = 1;
   let builders = [OpBuilder<(ins), [{
     $_state.addRegion()->emplaceBlock();
   }]>];
@@ -299,6 +303,7 @@ def Comm_RankOp : Comm_ListOp<"rank", "ProgramOp"> {
 
     **Constraints:**
     - (C1) `number` is at least 0.
+    - (C2) the body holds phases and instructions.
   }];
   let arguments = (ins I64Attr:$number /*C1*/);
   let assemblyFormat = "$number attr-dict-with-keyword $body";
