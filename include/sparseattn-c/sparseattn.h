@@ -99,15 +99,16 @@ typedef struct sa_layer_options {
 } sa_layer_options;
 
 /** Compiles a layer (MLIR text, sparseattn dialect). Permute ops at the
- *  layer's entry and exit are the model's own entry and exit: sa_layer_run_whole
- *  carries them out, runs on shards refuse such a layer (use
+ *  layer's entry and exit are the model's own entry and exit:
+ * sa_layer_run_whole carries them out, runs on shards refuse such a layer (use
  *  sa_order_permutation once and leave the ops out). */
 SA_API sa_status sa_layer_create(sa_engine *engine, const char *text,
                                  size_t length, const sa_layer_options *options,
                                  sa_layer **layer);
 /** A layer that runs this program (sa_comm text, or program bytes). */
 SA_API sa_status sa_layer_create_from_program(sa_engine *engine,
-                                              const void *program, size_t length,
+                                              const void *program,
+                                              size_t length,
                                               const sa_layer_options *options,
                                               sa_layer **layer);
 SA_API void sa_layer_destroy(sa_layer *layer);
@@ -157,8 +158,8 @@ typedef struct sa_run_stats {
   int64_t bytes_routed;     /**< remote K, V over the ring */
   int64_t bytes_dense_ring; /**< what a dense ring over all ranks would carry */
   int64_t tiles;
-  double kept_pooled_mass;  /**< mean over rows, as routing saw it */
-  int64_t near_threshold;   /**< blocks within 1e-5 of p */
+  double kept_pooled_mass; /**< mean over rows, as routing saw it */
+  int64_t near_threshold;  /**< blocks within 1e-5 of p */
   double plan_us;
   double ms;
   uint64_t plan_hash;

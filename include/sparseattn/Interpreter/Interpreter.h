@@ -32,8 +32,8 @@ struct InterpreterOptions {
 /// `balance`, `demand` and `reshard` have no numeric effect. `augment` adds the
 /// extra tiles of the plan's `fixed_plan`, or of the plan that the planning
 /// library makes for the mask, to a routed mask, next-best first by its scores.
-/// A layer whose permutes were hoisted (attribute `sparseattn.boundary_order`) permutes
-/// its arguments and results over axis 1.
+/// A layer whose permutes were hoisted (attribute `sparseattn.boundary_order`)
+/// permutes its arguments and results over axis 1.
 ///
 /// `arguments` are of the function's types: tensors of the same shape and
 /// element type, masks of the same blocks. Errors are diagnostics on the op.

@@ -1,4 +1,4 @@
-//===- Backend.h - Kernels an executor calls -*- C++ -*-===//
+//===- Backend.h - Kernels an executor calls --------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -48,7 +48,7 @@ struct ExecutorOptions {
 };
 
 struct RunOptions {
-  /// Runs this plan instead of making one (still verified).
+  /// Runs this plan instead of making one (still verified; templates only).
   const Plan *plan = nullptr;
   /// Routes densely whatever the policy says (first steps of a schedule).
   bool dense = false;
@@ -67,17 +67,23 @@ public:
   const Program &program() const;
 
   /// Runs the whole program. An error of one rank ends all ranks in bounded
-  /// time; outputs are then unspecified.
+  /// time, outputs are then unspecified, and the executor can run again. The
+  /// message names rank, phase and instruction of the lowest rank that failed
+  /// by itself.
   Status run(const std::vector<RankTensors> &tensors, const RunOptions &options,
              RunStats &stats);
-  /// The same in two parts: begin runs up to the first instruction that reads
-  /// v (exchange of q and k, routing, planning), finish the rest. In begin the
-  /// tensors' v, o and lse are not touched and may be null.
+  /// The same in two parts: begin runs up to the first phase in which any rank
+  /// reads v (exchange of q and k, routing, planning), finish the rest. In
+  /// begin the tensors' v, o and lse are not touched and may be null; in finish
+  /// q and k are those of begin. A begin without its finish is dropped by the
+  /// next begin or run.
   Status begin(const std::vector<RankTensors> &tensors,
                const RunOptions &options);
   Status finish(const std::vector<RankTensors> &tensors, RunStats &stats);
 
-  /// The bound program and the mask of the last run (extras included).
+  /// The bound program and the mask of the last run (extras included); an
+  /// error and null before the first successful one. Not while a run is going
+  /// on; the mask lives until the next.
   Expected<Program> boundProgram() const;
   const BlockMask *lastMask() const;
 

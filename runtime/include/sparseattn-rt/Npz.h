@@ -1,4 +1,4 @@
-//===- Npz.h - NumPy archives -*- C++ -*-===//
+//===- Npz.h - NumPy archives -----------------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

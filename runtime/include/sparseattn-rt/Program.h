@@ -1,4 +1,4 @@
-//===- Program.h - Instruction lists that carry a plan out -*- C++ -*-===//
+//===- Program.h - Instruction lists that carry a plan out ------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -126,12 +126,12 @@ enum class Group : uint8_t { All = 0, Ulysses = 1, Ring = 2 };
 struct Instruction {
   Opcode opcode = Opcode::Wait;
   int32_t phase = 0;
-  Group group = Group::All;           ///< AllToAll, AllGather
+  Group group = Group::All; ///< AllToAll, AllGather
   std::vector<int32_t> windows;
   std::vector<Operand> lists;
-  Operand peer;                       ///< one integer; an empty list: skip
-  int32_t token = -1;                 ///< token this instruction defines, or -1
-  std::vector<int32_t> waits;         ///< tokens (Wait)
+  Operand peer;               ///< one integer; an empty list: skip
+  int32_t token = -1;         ///< token this instruction defines, or -1
+  std::vector<int32_t> waits; ///< tokens (Wait)
 };
 
 /// Symbols a template may use. `name` is what the binder fills; `isStatic`
@@ -143,13 +143,20 @@ struct Symbol {
 
 /// How a layer routes; part of the program, so that a template is whole.
 struct RoutingPolicy {
-  enum class Kind : uint8_t { TopP = 0, TopK = 1, Dense = 2, Window = 3, Explicit = 4 };
+  enum class Kind : uint8_t {
+    TopP = 0,
+    TopK = 1,
+    Dense = 2,
+    Window = 3,
+    Explicit = 4
+  };
   Kind kind = Kind::TopP;
   float p = 0.9f;
-  int64_t minBlocks = 1;     ///< TopP floor
-  int64_t k = 0;             ///< TopK
-  std::vector<Range> keep;   ///< kv-blocks always kept
-  int64_t windowBlocks = 0;  ///< Window: |q-block position - kv-block| <= windowBlocks
+  int64_t minBlocks = 1;   ///< TopP floor
+  int64_t k = 0;           ///< TopK
+  std::vector<Range> keep; ///< kv-blocks always kept
+  int64_t windowBlocks =
+      0; ///< Window: |q-block position - kv-block| <= windowBlocks
 };
 
 /// Values of all symbols of all ranks: values[rank][symbol].
@@ -172,10 +179,11 @@ struct Program {
   RoutingPolicy policy;
   PlannerOptions planner;
   std::vector<Window> windows;
-  std::vector<Symbol> symbols;             ///< template only
-  std::vector<std::vector<Instruction>> ranks; ///< template: 1; bound: one per rank
-  Binding statics;                         ///< template: static symbols bound, dynamic ones empty
-  std::optional<BlockMask> mask;           ///< bound programs
+  std::vector<Symbol> symbols; ///< template only
+  std::vector<std::vector<Instruction>>
+      ranks;       ///< template: 1; bound: one per rank
+  Binding statics; ///< template: static symbols bound, dynamic ones empty
+  std::optional<BlockMask> mask; ///< bound programs
   bool bound = false;
 
   const std::vector<Instruction> &instructionsOf(int64_t rank) const {

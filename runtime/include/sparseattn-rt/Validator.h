@@ -1,4 +1,4 @@
-//===- Validator.h - Proofs about a program before it runs -*- C++ -*-===//
+//===- Validator.h - Proofs about a program before it runs ------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,7 +14,7 @@ namespace sart {
 
 /// Where a rule is broken. rank -1: the template; instruction -1: the header.
 struct Violation {
-  std::string rule;  ///< short name, e.g. "matching", "lifetime", "coverage"
+  std::string rule; ///< short name, e.g. "matching", "lifetime", "coverage"
   std::string message;
   int64_t rank = -1;
   int64_t phase = -1;
@@ -37,11 +37,11 @@ std::vector<Violation> validateTemplate(const Program &program);
 
 /// Rules of one bound program (or a template with a complete binding, bound by
 /// bindProgram first): ranges inside windows; every send matched by one receive
-/// of the same size in the same order per pair and phase; collectives entered by
-/// every member in the same order with matching sizes; puts covered by a
-/// signal and a wait; no wait cycle (all ranks executed once, symbolically, each
-/// blocked rank reported with what it waits for); rows written before they are
-/// read; slots released before they are written again, and not while a send
+/// of the same size in the same order per pair and phase; collectives entered
+/// by every member in the same order with matching sizes; puts covered by a
+/// signal and a wait; no wait cycle (all ranks executed once, symbolically,
+/// each blocked rank reported with what it waits for); rows written before they
+/// are read; slots released before they are written again, and not while a send
 /// reads them; outputs written completely; every mask tile computed exactly
 /// once with its kv-block present; phases numbered alike, with every rank in
 /// every phase that has a collective.

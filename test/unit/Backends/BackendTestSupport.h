@@ -1,4 +1,4 @@
-//===- BackendTestSupport.h - Inputs for backend tests ------------*- C++ -*-===//
+//===- BackendTestSupport.h - Inputs for backend tests ----------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

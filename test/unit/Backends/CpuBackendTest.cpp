@@ -46,10 +46,10 @@ std::vector<PoolCall> poolCalls;
 std::vector<RouteCall> routeCalls;
 
 void attendRecorder(MemRef<float, 2> *q, MemRef<float, 2> *k,
-                      MemRef<float, 2> *v, MemRef<float, 2> *o,
-                      MemRef<float, 1> *lse, MemRef<int32_t, 1> *idx,
-                      MemRef<int8_t, 1> *scratch, intptr_t qRow, intptr_t diag,
-                      float scale) {
+                    MemRef<float, 2> *v, MemRef<float, 2> *o,
+                    MemRef<float, 1> *lse, MemRef<int32_t, 1> *idx,
+                    MemRef<int8_t, 1> *scratch, intptr_t qRow, intptr_t diag,
+                    float scale) {
   // Scratch is writable and nobody else's.
   std::fill(scratch->aligned, scratch->aligned + scratch->sizes[0],
             static_cast<int8_t>(qRow));
@@ -61,16 +61,16 @@ void attendRecorder(MemRef<float, 2> *q, MemRef<float, 2> *k,
 }
 
 void poolRecorder(MemRef<float, 2> *x, MemRef<float, 2> *y, intptr_t begin,
-                    intptr_t end) {
+                  intptr_t end) {
   std::lock_guard<std::mutex> lock(mutex);
   poolCalls.push_back({*x, *y, begin, end});
 }
 
 void routeRecorder(MemRef<float, 2> *pooledQ, MemRef<float, 2> *pooledK,
-                     MemRef<int32_t, 1> *out, MemRef<int8_t, 1> *scratch,
-                     intptr_t row, intptr_t visible, float scale, float p,
-                     intptr_t minBlocks, MemRef<int32_t, 1> *keep,
-                     MemRef<float, 1> *stats) {
+                   MemRef<int32_t, 1> *out, MemRef<int8_t, 1> *scratch,
+                   intptr_t row, intptr_t visible, float scale, float p,
+                   intptr_t minBlocks, MemRef<int32_t, 1> *keep,
+                   MemRef<float, 1> *stats) {
   out->aligned[0] = static_cast<int32_t>(row);
   stats->aligned[0] = 0.25f * static_cast<float>(row);
   stats->aligned[1] = static_cast<float>(row);

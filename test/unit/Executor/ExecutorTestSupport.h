@@ -1,4 +1,4 @@
-//===- ExecutorTestSupport.h - Layers that tests run --------------*- C++ -*-===//
+//===- ExecutorTestSupport.h - Layers that tests run ------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Passes.h - From sparseattn to sa_comm ----------------------*- C++ -*-===//
+//===- Passes.h - From sparseattn to sa_comm --------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
