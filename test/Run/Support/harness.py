@@ -4,20 +4,17 @@ inputs, and a float64 reference."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 import numpy as np
 
-work_dir = None
-
-
 def start(argv):
-    """Makes the test's folder (its first argument) and enters it."""
-    global work_dir
-    work_dir = argv[1]
-    os.makedirs(work_dir, exist_ok=True)
-    os.chdir(work_dir)
+    """Makes the test's folder (its first argument) anew and enters it."""
+    shutil.rmtree(argv[1], ignore_errors=True)
+    os.makedirs(argv[1])
+    os.chdir(argv[1])
 
 
 def run(*arguments, tool="sparseattn-run", timeout=150):
