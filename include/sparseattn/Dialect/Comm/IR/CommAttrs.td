@@ -26,23 +26,44 @@ def Comm_Group : Comm_Enum<"Group", "members of a collective", [
     I32EnumAttrCase<"All", 0, "all">,
     I32EnumAttrCase<"Ulysses", 1, "ulysses">,
     I32EnumAttrCase<"Ring", 2, "ring">]>;
-def Comm_GroupAttr : EnumAttr<Comm_Dialect, Comm_Group, "group">;
+def Comm_GroupAttr : EnumAttr<Comm_Dialect, Comm_Group, "group"> {
+  let description = [{
+    Who takes part in a collective: `all` ranks, the `ulysses` group (ranks of one
+    ring index) or the `ring` group (ranks of one Ulysses index) of the executing
+    rank.
+  }];
+}
 
 def Comm_Role : Comm_Enum<"Role", "who owns a window's memory", [
     I32EnumAttrCase<"Internal", 0, "internal">,
     I32EnumAttrCase<"Input", 1, "input">,
     I32EnumAttrCase<"Output", 2, "output">]>;
-def Comm_RoleAttr : EnumAttr<Comm_Dialect, Comm_Role, "role">;
+def Comm_RoleAttr : EnumAttr<Comm_Dialect, Comm_Role, "role"> {
+  let description = [{
+    `internal` windows belong to the executor; `input` and `output` windows alias
+    tensors of the caller.
+  }];
+}
 
 def Comm_Side : Comm_Enum<"Side", "what a pool reads", [
     I32EnumAttrCase<"Queries", 0, "queries">,
     I32EnumAttrCase<"Keys", 1, "keys">]>;
-def Comm_SideAttr : EnumAttr<Comm_Dialect, Comm_Side, "side">;
+def Comm_SideAttr : EnumAttr<Comm_Dialect, Comm_Side, "side"> {
+  let description = [{
+    Whether `sa_comm.pool` takes means of q-blocks (`queries`) or of kv-blocks
+    (`keys`).
+  }];
+}
 
 def Comm_SymbolKind : Comm_Enum<"SymbolKind", "when a symbol gets its values", [
     I32EnumAttrCase<"Dynamic", 0, "dynamic">,
     I32EnumAttrCase<"Static", 1, "static">]>;
-def Comm_SymbolKindAttr : EnumAttr<Comm_Dialect, Comm_SymbolKind, "symbol_kind">;
+def Comm_SymbolKindAttr : EnumAttr<Comm_Dialect, Comm_SymbolKind, "symbol_kind"> {
+  let description = [{
+    `static` symbols follow from the placement and are bound at compile time,
+    `dynamic` ones are bound per mask.
+  }];
+}
 
 def Comm_PolicyKind : Comm_Enum<"PolicyKind", "how tiles are chosen", [
     I32EnumAttrCase<"TopP", 0, "top_p">,
