@@ -35,7 +35,6 @@ struct FoldMasksPass
 
 private:
   LogicalResult fold(Operation *op);
-  LogicalResult checkSize(Operation *op, MaskType mask);
   LogicalResult foldPolicy(Operation *op, PolicyAttrInterface policy,
                            MaskType mask);
   LogicalResult foldSetOp(Operation *op, MaskType mask);
@@ -44,15 +43,6 @@ private:
                         DenseIntElementsAttr bits);
 };
 } // namespace
-
-/// Constant masks are held in memory tile by tile.
-LogicalResult FoldMasksPass::checkSize(Operation *op, MaskType mask) {
-  if (mask.getTiles() <= maxTiles)
-    return success();
-  return op->emitOpError("tiles of a constant mask: got ")
-         << mask.getTiles() << ", expected at most " << maxTiles.getValue()
-         << " (option max-tiles)";
-}
 
 void FoldMasksPass::replaceBy(Operation *op, MaskType mask,
                               DenseIntElementsAttr bits) {
@@ -65,7 +55,7 @@ void FoldMasksPass::replaceBy(Operation *op, MaskType mask,
 LogicalResult FoldMasksPass::foldPolicy(Operation *op,
                                         PolicyAttrInterface policy,
                                         MaskType mask) {
-  if (failed(checkSize(op, mask)))
+  if (failed(checkListedTiles(op, mask, maxTiles)))
     return failure();
   replaceBy(op, mask, makePolicyBits(policy, mask));
   ++numPolicies;
@@ -76,7 +66,7 @@ LogicalResult FoldMasksPass::foldSetOp(Operation *op, MaskType mask) {
   DenseIntElementsAttr lhs, rhs;
   if (matchPattern(op->getOperand(0), m_Constant(&lhs)) &&
       matchPattern(op->getOperand(1), m_Constant(&rhs))) {
-    if (failed(checkSize(op, mask)))
+    if (failed(checkListedTiles(op, mask, maxTiles)))
       return failure();
     replaceBy(op, mask,
               isa<UnionOp>(op) ? uniteBits(lhs, rhs) : intersectBits(lhs, rhs));
@@ -97,7 +87,7 @@ LogicalResult FoldMasksPass::foldSetOp(Operation *op, MaskType mask) {
 
 LogicalResult FoldMasksPass::dropTiles(ExplicitMaskOp op) {
   MaskType mask = op.getMask().getType();
-  if (failed(checkSize(op, mask)))
+  if (failed(checkListedTiles(op, mask, maxTiles)))
     return failure();
   int64_t dropped = 0;
   DenseIntElementsAttr bits = dropInvisibleTiles(op.getBits(), mask, dropped);

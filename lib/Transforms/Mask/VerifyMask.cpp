@@ -100,8 +100,24 @@ static LogicalResult verifyPooled(RouteOp route, StringRef name, Value pooled,
 LogicalResult VerifyMaskPass::verifyConstant(ExplicitMaskOp op) {
   MaskType mask = op.getMask().getType();
   DenseIntElementsAttr bits = op.getBits();
-  if (isDenseMask(bits) && !mask.getCausal())
+  auto refuse = [&](int64_t h, int64_t i, int64_t j) {
+    return op.emitOpError("tiles of a causal mask must have a visible key: got "
+                          "head ")
+           << h << ", q-block " << i << ", kv-block " << j
+           << " selected (run sparseattn-fold-masks first)";
+  };
+  // A splat is checked without its tiles: visible kv-blocks are a prefix.
+  if (isEmptyMask(bits)) {
+    numEmptyRows += mask.getHeads() * mask.getQBlocks();
     return success();
+  }
+  if (isDenseMask(bits)) {
+    int64_t last = mask.getKvBlocks() - 1;
+    for (int64_t i = 0; mask.getCausal() && i < mask.getQBlocks(); ++i)
+      if (!mask.isVisible(i, last))
+        return refuse(0, i, last);
+    return success();
+  }
   auto bit = bits.value_begin<bool>();
   for (int64_t h = 0; h < mask.getHeads(); ++h)
     for (int64_t i = 0; i < mask.getQBlocks(); ++i) {
@@ -109,10 +125,7 @@ LogicalResult VerifyMaskPass::verifyConstant(ExplicitMaskOp op) {
       for (int64_t j = 0; j < mask.getKvBlocks(); ++j, ++bit) {
         any |= *bit;
         if (*bit && !mask.isVisible(i, j))
-          return op.emitOpError("tiles of a causal mask must have a visible "
-                                "key: got head ")
-                 << h << ", q-block " << i << ", kv-block " << j
-                 << " selected (run sparseattn-fold-masks first)";
+          return refuse(h, i, j);
       }
       numEmptyRows += !any;
     }

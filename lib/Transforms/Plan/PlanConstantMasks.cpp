@@ -14,6 +14,7 @@
 
 #include "PlanChain.h"
 
+#include "sparseattn/Dialect/SparseAttn/IR/MaskBits.h"
 #include "sparseattn/Target/Plan/Plan.h"
 
 using namespace mlir;
@@ -45,26 +46,26 @@ LogicalResult PlanConstantMasksPass::plan(BalanceOp balance) {
     ++numWritten;
     return success();
   }
+  MaskType mask = constant.getMask().getType();
+  if (failed(checkListedTiles(constant, mask)))
+    return failure();
   PlaceOp place = findPlace(balance.getPlan());
   if (!place)
     return balance.emitOpError("placement of a constant mask: got a plan made "
                                "by ")
            << describeSource(balance.getPlan())
            << ", expected one that goes back to 'sparseattn.place'";
-  FailureOr<sart::Placement> placement =
-      toPlacement(place, constant.getMask().getType());
+  FailureOr<sart::Placement> placement = toPlacement(place, mask);
   if (failed(placement))
     return failure();
-  if (placement->shape.heads != constant.getMask().getType().getHeads() ||
-      placement->shape.sq != constant.getMask().getType().getSq() ||
-      placement->shape.skv != constant.getMask().getType().getSkv())
+  const sart::LayerShape &shape = placement->shape;
+  if (shape.heads != mask.getHeads() || shape.sq != mask.getSq() ||
+      shape.skv != mask.getSkv())
     return balance.emitOpError("heads x tokens of mask must equal those of the "
                                "placed q and k: got ")
-           << constant.getMask().getType().getHeads() << "x"
-           << constant.getMask().getType().getSq() << "x"
-           << constant.getMask().getType().getSkv() << ", expected "
-           << placement->shape.heads << "x" << placement->shape.sq << "x"
-           << placement->shape.skv;
+           << mask.getHeads() << "x" << mask.getSq() << "x" << mask.getSkv()
+           << ", expected " << shape.heads << "x" << shape.sq << "x"
+           << shape.skv;
   sart::Expected<sart::Plan> made =
       sart::makePlan(sart::summarize(toBlockMask(constant), *placement),
                      *placement, toPlannerOptions(balance, AugmentOp()));

@@ -14,6 +14,7 @@
 
 #include "PlanChain.h"
 
+#include "sparseattn/Dialect/SparseAttn/IR/MaskBits.h"
 #include "sparseattn/Target/Plan/Plan.h"
 
 #include <set>
@@ -171,6 +172,8 @@ static LogicalResult verifyTransfers(BalanceOp balance, ExplicitMaskOp mask,
           blocks.insert({t.kvHead, t.ulysses, t.from, t.to, b});
     return blocks;
   };
+  if (failed(checkListedTiles(mask, mask.getMask().getType())))
+    return failure();
   std::set<Block> written = blocksOf(plan.transfers);
   std::set<Block> needed = blocksOf(
       sart::computeDemand(sart::summarize(toBlockMask(mask), placement),

@@ -133,3 +133,17 @@ func.func @order(%q: !q, %k: !q, %v: !q) -> !q
     : !q, !q, !q, !mask -> !q, !lse
   return %o : !q
 }
+
+// -----
+
+// Rule 3: a mask too large to look at tile by tile.
+!q = tensor<2x1048576x64xf32>
+!lse = tensor<2x1048576xf32>
+!mask = !sparseattn.mask<2x65536x65536, block = 16x16, tokens = 1048576x1048576, causal>
+func.func @invisible_splat(%q: !q, %k: !q, %v: !q) -> !q {
+  // expected-error @below {{'sparseattn.explicit_mask' op tiles of a causal mask must have a visible key: got head 0, q-block 0, kv-block 65535 selected (run sparseattn-fold-masks first)}}
+  %mask = sparseattn.explicit_mask dense<true> : tensor<2x65536x65536xi1> -> !mask
+  %o, %lse = sparseattn.attend %q, %k, %v, %mask scale 0.1
+    : !q, !q, !q, !mask -> !q, !lse
+  return %o : !q
+}

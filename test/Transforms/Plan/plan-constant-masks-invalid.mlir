@@ -34,3 +34,16 @@ func.func @head_dim(%q: !q) {
   %1 = sparseattn.balance %0, %mask using swap : !mask
   return
 }
+
+// -----
+
+#placement = #sparseattn.placement<mesh = <ulysses = 2, ring = 1>, heads = 2, kv_heads = 2, q_blocks = 65536, kv_blocks = 65536>
+!q = tensor<2x1048576x64xf32>
+!mask = !sparseattn.mask<2x65536x65536, block = 16x16, tokens = 1048576x1048576>
+func.func @large(%q: !q) {
+  // expected-error @below {{'sparseattn.explicit_mask' op tiles of a constant mask: got 8589934592, expected at most 134217728}}
+  %mask = sparseattn.explicit_mask dense<true> : tensor<2x65536x65536xi1> -> !mask
+  %0 = sparseattn.place %q, %q on #placement : !q, !q
+  %1 = sparseattn.balance %0, %mask using swap : !mask
+  return
+}

@@ -43,7 +43,7 @@ def FoldMasksPass : Pass<"sparseattn-fold-masks", "::mlir::ModuleOp"> {
     `union` and `intersect` with a routed mask stay.
   }];
   let options = [
-    Option<"maxTiles", "max-tiles", "int64_t", "268435456",
+    Option<"maxTiles", "max-tiles", "int64_t", "134217728",
            "Most tiles (heads x q-blocks x kv-blocks) of a constant mask">,
   ];
   let statistics = [

@@ -37,6 +37,14 @@ bool keeps(PolicyAttrInterface policy, MaskType mask, int64_t i, int64_t j) {
 }
 } // namespace
 
+LogicalResult sparseattn::checkListedTiles(Operation *op, MaskType mask,
+                                           int64_t limit) {
+  if (mask.getTiles() <= limit)
+    return success();
+  return op->emitOpError("tiles of a constant mask: got ")
+         << mask.getTiles() << ", expected at most " << limit;
+}
+
 RankedTensorType sparseattn::getBitsType(MaskType mask) {
   return RankedTensorType::get(
       {mask.getHeads(), mask.getQBlocks(), mask.getKvBlocks()},

@@ -12,6 +12,13 @@
 
 namespace mlir::sparseattn {
 
+/// Most tiles of a mask that the compiler lists one by one.
+inline constexpr int64_t maxListedTiles = int64_t(1) << 27;
+
+/// Refuses, at `op`, a constant mask of more tiles than `limit`.
+LogicalResult checkListedTiles(Operation *op, MaskType mask,
+                               int64_t limit = maxListedTiles);
+
 /// The bits of a mask are `tensor<heads x qBlocks x kvBlocks x i1>`.
 RankedTensorType getBitsType(MaskType mask);
 
