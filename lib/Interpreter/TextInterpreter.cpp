@@ -67,6 +67,7 @@ TextInterpreter::create(std::string_view text) {
   sa_comm::registerCommDialect(registry);
   state.context.appendDialectRegistry(registry);
   state.context.loadAllAvailableDialects();
+  state.context.printOpOnDiagnostic(false);
   DiagnosticText diagnostics(state.context);
 
   llvm::SourceMgr sources;

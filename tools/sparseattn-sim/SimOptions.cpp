@@ -1,0 +1,86 @@
+//===- SimOptions.cpp - Options of sparseattn-sim -------------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "SimOptions.h"
+
+#include "CommandLine.h"
+
+using namespace sart;
+
+Status sart::parseOptions(int argc, char **argv, SimOptions &options,
+                          std::string &helpText) {
+  CommandLine line(
+      "sparseattn-sim", "FILE [options]",
+      "Interprets a function of sparseattn ops, or runs a program over N ranks "
+      "in double precision, without a GPU. FILE: sparseattn or sa_comm text, "
+      "or "
+      "program bytes.");
+  line.addText("function", "NAME",
+               "function to interpret (default: the only "
+               "one)",
+               options.function);
+  line.addText("inputs", "F.npz",
+               "arrays named as the function's arguments (or arg0, arg1, ...), "
+               "q, k, v of a program (default: random)",
+               options.inputs);
+  line.addText("outputs", "G.npz",
+               "out and lse of a layer, else result0, result1, ...",
+               options.outputs);
+  line.addInteger("ranks", "N",
+                  "compile the layer and run its program over N ranks", 1,
+                  maxLocalRanks, options.ranks);
+  line.addText("mesh", "ulysses=U,ring=R", "the same over a mesh of ranks",
+               options.mesh);
+  line.addChoice("balance", "head balance after routing", {"none", "swap"},
+                 options.balance);
+  line.addFlag("augment", "fill slack with next-best blocks", options.augment);
+  line.addFlag("masks", "print every mask that is made", options.masks);
+  line.addFlag("explain",
+               "say who does what, what crosses each link, the imbalance and "
+               "the critical path",
+               options.explain);
+  line.addFlag("check",
+               "compare the program's run with the interpretation, or a "
+               "program file's run with the dense masked reference",
+               options.check);
+  line.addInteger("seed", "N", "seed of random inputs (default 0)", 0,
+                  INT32_MAX, options.seed);
+  line.addInteger("threads", "N", "worker threads (default: one per core)", 1,
+                  1024, options.threads);
+  line.addInteger("timeout-ms", "N",
+                  "bound of every wait between ranks (default 60000)", 1,
+                  86400000, options.timeoutMs);
+  helpText = line.help();
+  SART_RETURN_IF_ERROR(line.parse(argc, argv));
+  options.help = line.helpRequested();
+  if (options.help)
+    return Status::success();
+  if (line.positionals().size() != 1)
+    return makeError("files: got ", line.positionals().size(),
+                     ", expected one");
+  options.path = line.positionals().front();
+  Expected<MeshOption> axes = parseMesh(options.mesh, options.ranks);
+  if (!axes)
+    return axes.status();
+  options.axes = *axes;
+  if (!options.outputs.empty())
+    return checkWritable("--outputs", options.outputs);
+  return Status::success();
+}
+
+Status sart::checkForProgram(const SimOptions &options) {
+  if (options.ranks > 0 || !options.mesh.empty() || !options.balance.empty() ||
+      options.augment)
+    return makeError("options for '", options.path,
+                     "': got --ranks, --mesh, --balance or --augment, expected "
+                     "none: the program in it fixes them");
+  if (!options.function.empty())
+    return makeError("--function: got '", options.function, "' for '",
+                     options.path,
+                     "', expected none: a program is in it, no function");
+  return Status::success();
+}
