@@ -105,7 +105,8 @@ typedef struct sa_layer_options {
 SA_API sa_status sa_layer_create(sa_engine *engine, const char *text,
                                  size_t length, const sa_layer_options *options,
                                  sa_layer **layer);
-/** A layer that runs this program (sa_comm text, or program bytes). */
+/** A layer that runs this program (sa_comm text, or program bytes). Of the
+ *  options, dense_steps and check may be set; the program fixes the others. */
 SA_API sa_status sa_layer_create_from_program(sa_engine *engine,
                                               const void *program,
                                               size_t length,

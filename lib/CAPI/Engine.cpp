@@ -158,11 +158,16 @@ sa_status sa_layer_create_from_program(sa_engine *engine, const void *program,
   if (sart::Status status = checkStructSize("layer options", given);
       !status.ok())
     return fail(status);
+  sa_layer_options options = withDefaults(given);
+  if (options.ulysses || options.ring || options.balance || options.augment ||
+      options.dtype || options.mask)
+    return fail("options of a program: got ulysses, ring, balance, augment, "
+                "dtype or mask, expected none of them: the program fixes them");
   auto compiled = engine->compiler->compileProgram(
       {static_cast<const char *>(program), length});
   if (!compiled)
     return fail(compiled.status());
-  return finishLayer(engine, std::move(*compiled), withDefaults(given), layer);
+  return finishLayer(engine, std::move(*compiled), options, layer);
 }
 
 void sa_layer_destroy(sa_layer *layer) { delete layer; }

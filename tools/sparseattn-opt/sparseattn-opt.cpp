@@ -58,8 +58,14 @@ static void registerEverything(DialectRegistry &registry) {
   registerPipelines();
 }
 
-/// Puts the phases of --compile-to into `config`.
+/// Puts the phases of --compile-to into `config`, before the passes that the
+/// command line names.
 static LogicalResult addCompileTo(MlirOptMainConfig &config) {
+  if (compileTo.empty() && !compileToOptions.empty()) {
+    llvm::errs() << "error: --compile-to-options: got '" << compileToOptions
+                 << "' without --compile-to, expected both\n";
+    return failure();
+  }
   if (compileTo.empty())
     return success();
   std::optional<Phase> last = parsePhase(compileTo);
@@ -75,9 +81,10 @@ static LogicalResult addCompileTo(MlirOptMainConfig &config) {
                  << "', expected options of sparseattn-plan-pipeline\n";
     return failure();
   }
+  MlirOptMainConfig named = config;
   config.setPassPipelineSetupFn([=](PassManager &manager) {
     buildPipelineTo(manager, *last, *options);
-    return success();
+    return named.setupPassPipeline(manager);
   });
   return success();
 }

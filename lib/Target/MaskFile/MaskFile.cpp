@@ -60,6 +60,12 @@ FailureOr<sart::TraceFile> sparseattn::exportMaskFile(ModuleOp module) {
   file.order.grid = {1, 1, type.getSq()};
   if (OrderAttr order = type.getOrder())
     file.order = toOrder(order);
+  if (file.order.kind == sart::OrderKind::Stripes ||
+      (file.order.kind == sart::OrderKind::Cubes &&
+       file.order.cube != std::array<int64_t, 3>{4, 4, 4}))
+    return op.emitOpError("order of a mask file: got ")
+           << type.getOrder()
+           << ", expected raster, cubes of 4 x 4 x 4 or hilbert";
   if (file.order.prefix != 0 || file.order.suffix != 0)
     return op.emitOpError("text tokens of a mask file's order: got ")
            << file.order.prefix + file.order.suffix << ", expected 0";
