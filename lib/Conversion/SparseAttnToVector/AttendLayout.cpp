@@ -26,11 +26,13 @@ AttendLayout::AttendLayout(const sart::KernelSpec &spec,
   width = vectors * target.lanes;
   panels = roundUp(spec.blockQ, width) / width;
 
-  // Narrow panels take more rows, to keep as many accumulators in flight.
+  // Narrower panels take more rows, to keep as many accumulators in flight.
   auto rows = [&](int64_t wanted, int64_t extent) {
-    int64_t count = wanted;
-    if (vectors < target.tileVectors && extent % (2 * wanted) == 0)
-      count = 2 * wanted;
+    if (vectors == target.tileVectors)
+      return wanted;
+    int64_t most = wanted * target.tileVectors / vectors, count = 1;
+    while (count * 2 <= most && extent % (count * 2) == 0)
+      count *= 2;
     return count;
   };
   scoreRows = rows(target.scoreRows, spec.blockK);

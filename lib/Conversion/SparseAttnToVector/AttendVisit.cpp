@@ -1,0 +1,255 @@
+//===- AttendVisit.cpp - One kv-block against one q-block
+//------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "AttendEmitter.h"
+
+using namespace mlir;
+using namespace mlir::sparseattn;
+
+static constexpr int64_t kCacheLine = 64;
+
+AttendEmitter::Visit AttendEmitter::beginVisit(Value n, Value listLength) {
+  auto firstKeyOf = [&](Value position) {
+    return e.mul(e.toIndex(e.load(list, position)), idx(spec.blockK));
+  };
+  Visit visit;
+  visit.firstKey = firstKeyOf(n);
+  visit.count = e.minimum(e.sub(e.dim(k, 0), visit.firstKey), idx(spec.blockK));
+  MatrixRows allKeys = e.rowsOf(k), allValues = e.rowsOf(v);
+  visit.k = e.skipRows(allKeys, visit.firstKey);
+  visit.v = e.skipRows(allValues, visit.firstKey);
+  Value next =
+      firstKeyOf(e.minimum(e.add(n, idx(1)), e.sub(listLength, idx(1))));
+  visit.nextK = e.skipRows(allKeys, next);
+  visit.nextV = e.skipRows(allValues, next);
+  if (layout.widened) {
+    visit.k = widenBlock(visit.k, visit.count, wideKeys);
+    visit.v = widenBlock(visit.v, visit.count, wideValues);
+  }
+  return visit;
+}
+
+/// Copies `count` rows to fp32 scratch; returns the copy.
+MatrixRows AttendEmitter::widenBlock(const MatrixRows &block, Value count,
+                                     Value scratchBlock) {
+  Type element = e.elementType(spec.dtype);
+  Value from = e.window(block, idx(0), idx(0), count, spec.headDim);
+  auto copy = [&](Value t, Value d, int64_t lanes) {
+    Value narrow = e.loadVector(e.vec(element, lanes), from, {t, d});
+    e.storeVector(e.widen(narrow), scratchBlock, {t, d});
+  };
+  int64_t lanes = e.target.lanes;
+  int64_t whole = spec.headDim / lanes * lanes;
+  e.loop(idx(0), count, idx(1), [&](Value t) {
+    e.loop(idx(0), idx(whole), idx(lanes), [&](Value d) { copy(t, d, lanes); });
+    if (whole != spec.headDim)
+      copy(t, idx(whole), spec.headDim - whole);
+  });
+  return e.rowsOf(scratchBlock);
+}
+
+void AttendEmitter::attendPanel(const Visit &visit, Value panel) {
+  Value count = visit.count;
+  Value offset;
+  if (spec.causal) {
+    // Lane i of the panel sees key t of the block iff t <= offset + i.
+    Value firstQuery = e.add(qRow, e.mul(panel, idx(layout.width)));
+    offset = e.sub(e.add(firstQuery, diag), visit.firstKey);
+    // Keys that no lane sees are left out, in whole tiles.
+    Value seen = e.maximum(e.add(offset, idx(layout.width)), idx(0));
+    Value tiles =
+        e.ceilDiv(e.minimum(seen, idx(spec.blockK)), layout.scoreRows);
+    count = e.minimum(e.mul(tiles, idx(layout.scoreRows)), count);
+  }
+
+  Values blockMaxima = scoreTiles(visit, panel, count);
+  if (spec.causal) {
+    // Only panels that cross the diagonal pay for the mask.
+    SmallVector<Type> types(layout.vectors, reg);
+    Value crosses =
+        e.compare(arith::CmpIPredicate::slt, offset, e.sub(count, idx(1)));
+    blockMaxima = e.branch(
+        crosses, types, [&] { return maskScores(count, offset); },
+        [&] { return blockMaxima; });
+  }
+
+  Values maximum, rescale, partialSums;
+  for (int64_t i = 0; i < layout.vectors; ++i) {
+    Value at[] = {panel, lane(i)};
+    Value before = e.loadVector(reg, maxima, at);
+    maximum.push_back(e.maximumF(before, blockMaxima[i]));
+    e.storeVector(maximum[i], maxima, at);
+    // -inf - -inf is NaN, for which exp2 gives 0: right for an empty row.
+    rescale.push_back(e.exp2(e.subF(before, maximum[i])));
+    partialSums.push_back(e.mulF(e.loadVector(reg, sums, at), rescale[i]));
+  }
+  partialSums = e.loop(
+      idx(0), count, idx(1), partialSums, [&](Value t, ValueRange carried) {
+        Values updated;
+        for (int64_t i = 0; i < layout.vectors; ++i) {
+          Value score = e.loadVector(reg, weights, {t, lane(i)});
+          Value weight = e.exp2(e.subF(score, maximum[i]));
+          e.storeVector(weight, weights, {t, lane(i)});
+          updated.push_back(e.addF(carried[i], weight));
+        }
+        return updated;
+      });
+  for (int64_t i = 0; i < layout.vectors; ++i)
+    e.storeVector(partialSums[i], sums, {panel, lane(i)});
+
+  e.loop(idx(0), idx(spec.headDim), idx(layout.outputRows), [&](Value feature) {
+    outputTile(visit, panel, count, feature, rescale);
+  });
+}
+
+/// Scores of `count` keys against one panel into `weights`; returns the
+/// lane-wise maxima.
+AttendEmitter::Values AttendEmitter::scoreTiles(const Visit &visit, Value panel,
+                                                Value count) {
+  Values lowest(layout.vectors, e.negativeInfinity(reg));
+  Value remainder =
+      arith::RemSIOp::create(e.b, e.loc, count, idx(layout.scoreRows));
+  Value whole = e.sub(count, remainder);
+  Value packed = panelFeatures(queries, panel);
+  Values result =
+      e.loop(idx(0), whole, idx(layout.scoreRows), lowest,
+             [&](Value t, ValueRange carried) {
+               prefetchRows(visit.nextK, t, layout.scoreRows, panel);
+               return scoreTile(visit, packed, t, layout.scoreRows, carried);
+             });
+  return e.loop(whole, count, idx(1), result, [&](Value t, ValueRange carried) {
+    return scoreTile(visit, packed, t, 1, carried);
+  });
+}
+
+AttendEmitter::Values AttendEmitter::scoreTile(const Visit &visit, Value packed,
+                                               Value t, int64_t rows,
+                                               ValueRange running) {
+  int64_t n = layout.vectors;
+  // A window for each row gives each a base address of its own; with one for
+  // all, the code generator adds the stride up row by row.
+  Values keys;
+  for (int64_t r = 0; r < rows; ++r)
+    keys.push_back(e.window(visit.k, r ? e.add(t, idx(r)) : t, idx(0), idx(1),
+                            spec.headDim));
+  Values zeros(rows * n, e.real(reg, 0));
+  Values scores =
+      e.loop(idx(0), idx(spec.headDim), idx(1), zeros,
+             [&](Value d, ValueRange carried) {
+               Values query, updated;
+               for (int64_t i = 0; i < n; ++i)
+                 query.push_back(e.loadVector(reg, packed, {d, lane(i)}));
+               for (int64_t r = 0; r < rows; ++r) {
+                 Value key = e.splat(reg, e.load(keys[r], {idx(0), d}));
+                 for (int64_t i = 0; i < n; ++i)
+                   updated.push_back(e.fma(key, query[i], carried[r * n + i]));
+               }
+               return updated;
+             });
+
+  Value target =
+      e.window(e.rowsOf(weights), t, idx(0), idx(rows), layout.width);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < n; ++i)
+      e.storeVector(scores[r * n + i], target, {idx(r), lane(i)});
+
+  Values result;
+  for (int64_t i = 0; i < n; ++i) {
+    Values level{running[i]};
+    for (int64_t r = 0; r < rows; ++r)
+      level.push_back(scores[r * n + i]);
+    while (level.size() > 1) {
+      Values next;
+      for (size_t j = 0; j + 1 < level.size(); j += 2)
+        next.push_back(e.maximumF(level[j], level[j + 1]));
+      if (level.size() % 2)
+        next.push_back(level.back());
+      level = next;
+    }
+    result.push_back(level.front());
+  }
+  return result;
+}
+
+/// Replaces scores of invisible keys by -inf; returns the lane-wise maxima of
+/// the others.
+AttendEmitter::Values AttendEmitter::maskScores(Value count, Value offset) {
+  Type i32 = e.b.getI32Type();
+  VectorType lanes = e.vec(i32, e.target.lanes);
+  // At -width and below no lane sees a key.
+  Value low = e.castInteger(e.maximum(offset, idx(-layout.width)), i32);
+  Values limits;
+  for (int64_t i = 0; i < layout.vectors; ++i)
+    limits.push_back(
+        e.add(e.splat(lanes, low), e.iota(i * e.target.lanes, e.target.lanes)));
+  Values lowest(layout.vectors, e.negativeInfinity(reg));
+  return e.loop(
+      idx(0), count, idx(1), lowest, [&](Value t, ValueRange carried) {
+        Value key = e.splat(lanes, e.castInteger(t, i32));
+        Values updated;
+        for (int64_t i = 0; i < layout.vectors; ++i) {
+          Value at[] = {t, lane(i)};
+          Value seen = e.compare(arith::CmpIPredicate::sle, key, limits[i]);
+          Value score = e.select(seen, e.loadVector(reg, weights, at),
+                                 e.negativeInfinity(reg));
+          e.storeVector(score, weights, at);
+          updated.push_back(e.maximumF(carried[i], score));
+        }
+        return updated;
+      });
+}
+
+void AttendEmitter::outputTile(const Visit &visit, Value panel, Value count,
+                               Value feature, ArrayRef<Value> rescale) {
+  int64_t n = layout.vectors, rows = layout.outputRows;
+  // Each tile fetches its share of the next block's V.
+  int64_t tiles = spec.headDim / rows;
+  int64_t share = (spec.blockK + tiles - 1) / tiles;
+  Value tile = arith::DivUIOp::create(e.b, e.loc, feature, idx(rows));
+  prefetchRows(visit.nextV, e.mul(tile, idx(share)), share, panel);
+
+  Value values = e.window(visit.v, idx(0), feature, count, rows);
+  Value results = e.window(e.rowsOf(outputs),
+                           e.add(e.mul(panel, idx(spec.headDim)), feature),
+                           idx(0), idx(rows), layout.width);
+  Values accumulators;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < n; ++i)
+      accumulators.push_back(
+          e.mulF(e.loadVector(reg, results, {idx(r), lane(i)}), rescale[i]));
+  accumulators = e.loop(
+      idx(0), count, idx(1), accumulators, [&](Value t, ValueRange carried) {
+        Values weight, updated;
+        for (int64_t i = 0; i < n; ++i)
+          weight.push_back(e.loadVector(reg, weights, {t, lane(i)}));
+        for (int64_t r = 0; r < rows; ++r) {
+          Value value = e.splat(reg, e.load(values, {t, idx(r)}));
+          for (int64_t i = 0; i < n; ++i)
+            updated.push_back(e.fma(value, weight[i], carried[r * n + i]));
+        }
+        return updated;
+      });
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < n; ++i)
+      e.storeVector(accumulators[r * n + i], results, {idx(r), lane(i)});
+}
+
+/// Fetches one panel's share of the cache lines of `rows` rows. The address may
+/// lie beyond the tensor, which the hardware ignores.
+void AttendEmitter::prefetchRows(const MatrixRows &matrix, Value row,
+                                 int64_t rows, Value panel) {
+  int64_t elementBytes = layout.widened ? 2 : 4;
+  int64_t perLine = kCacheLine / elementBytes;
+  int64_t lines = (spec.headDim + perLine - 1) / perLine;
+  int64_t share = (lines + layout.panels - 1) / layout.panels;
+  Value column = e.mul(panel, idx(share * perLine));
+  Value next = e.window(matrix, row, column, idx(rows), share * perLine);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t line = 0; line < share; ++line)
+      e.prefetch(next, {idx(r), idx(line * perLine)});
+}
