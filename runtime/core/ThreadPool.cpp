@@ -47,6 +47,7 @@ struct ThreadPool::State {
   std::mutex mutex;
   std::condition_variable wake;
   std::deque<Job *> jobs;
+  int64_t busy = 0; ///< callers and workers inside a job
   bool stopping = false;
   std::vector<std::thread> workers;
 
@@ -56,8 +57,10 @@ struct ThreadPool::State {
 void ThreadPool::State::work(int64_t index) {
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
-    wake.wait(lock, [&] { return stopping || !jobs.empty(); });
-    if (jobs.empty())
+    // Callers keep their cores busy themselves; workers fill the others.
+    wake.wait(lock,
+              [&] { return stopping || (!jobs.empty() && busy < total); });
+    if (stopping)
       return;
     Job *job = jobs.front();
     if (job->exhausted()) {
@@ -69,9 +72,11 @@ void ThreadPool::State::work(int64_t index) {
     jobs.pop_front();
     jobs.push_back(job);
     ++job->inside;
+    ++busy;
     lock.unlock();
     job->run(index);
     lock.lock();
+    --busy;
     if (--job->inside == 0)
       job->left.notify_one();
   }
@@ -111,11 +116,16 @@ void ThreadPool::parallelFor(
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     state->jobs.push_back(&job);
+    ++state->busy;
   }
   state->wake.notify_all();
   job.run(0);
   std::unique_lock<std::mutex> lock(state->mutex);
   auto &jobs = state->jobs;
   jobs.erase(std::remove(jobs.begin(), jobs.end(), &job), jobs.end());
+  --state->busy;
+  // This core is free for what other callers still have.
+  if (!jobs.empty())
+    state->wake.notify_one();
   job.left.wait(lock, [&] { return job.inside == 0; });
 }

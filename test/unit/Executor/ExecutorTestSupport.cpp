@@ -147,7 +147,7 @@ ExecutorOptions test::strictOptions() {
   ExecutorOptions options;
   options.poison = true;
   options.coverage = true;
-  options.timeoutMs = 20000;
+  options.timeoutMs = 120000;
   return options;
 }
 

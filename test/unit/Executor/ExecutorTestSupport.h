@@ -48,7 +48,8 @@ void expectOracle(const LayerData &data, const BlockMask &mask, float scale);
 
 std::shared_ptr<Backend> referenceBackend();
 
-/// Poisons, validates with coverage, and gives up after 20 s.
+/// Poisons, validates with coverage, and gives up after two minutes, so
+/// that a busy machine fails no test.
 ExecutorOptions strictOptions();
 
 std::unique_ptr<Executor>

@@ -71,7 +71,7 @@ TEST(Failure, RankThatFailsMidWayEndsAllAndIsNamed) {
         ASSERT_GE(failing, 4) << "fewer calls than ranks";
         break;
       }
-      EXPECT_LT(ms, 10000);
+      EXPECT_LT(ms, strictOptions().timeoutMs) << "nobody waits in vain";
       const std::string &text = status.message();
       EXPECT_EQ(text.rfind("rank ", 0), 0u) << text;
       EXPECT_NE(text.find(" phase "), std::string::npos) << text;
@@ -119,17 +119,17 @@ TEST(Failure, DroppedSendTimesOut) {
   EXPECT_FALSE(refused.ok());
   EXPECT_NE(refused.message().find("rank "), std::string::npos);
 
-  auto executor = executorOf(program, trusting(200));
+  auto executor = executorOf(program, trusting(1500));
   LayerData data(placement.shape, 33);
   RunStats stats;
   Status status;
   int64_t ms = millisecondsOf(
       [&] { status = executor->run(data.shards(placement), {}, stats); });
-  EXPECT_LT(ms, 10000);
+  EXPECT_LT(ms, 100000);
   // v's send meets the receive of k; the receive of v meets nothing.
   EXPECT_NE(
       status.message().find("(wait): receive from rank 1 not met in time: "
-                            "got nothing within 200 ms"),
+                            "got nothing within 1500 ms"),
       std::string::npos)
       << status.message();
   EXPECT_EQ(status.message().rfind("rank 0 phase ", 0), 0u);
@@ -143,7 +143,7 @@ TEST(Failure, SizesThatDisagreeAreNamed) {
   chunks[2] -= 1;
   auto refused = Executor::create(program, referenceBackend());
   EXPECT_FALSE(refused.ok());
-  auto executor = executorOf(program, trusting(5000));
+  auto executor = executorOf(program, trusting(60000));
   LayerData data(placement.shape, 34);
   RunStats stats;
   std::string text = executor->run(data.shards(placement), {}, stats).message();
@@ -161,7 +161,7 @@ TEST(Failure, TemplateWithoutItsPlan) {
   auto refused = Executor::create(layer, referenceBackend());
   EXPECT_FALSE(refused.ok()) << "symbols are used that nobody binds";
   // Run anyway, nothing is computed, and that is an error too.
-  auto executor = executorOf(layer, trusting(300));
+  auto executor = executorOf(layer, trusting(60000));
   LayerData data(placement.shape, 35);
   RunStats stats;
   Status status = executor->run(data.shards(placement), {}, stats);
@@ -178,7 +178,7 @@ TEST(Failure, RowsNobodyRoutedAreRefused) {
   int64_t index = findInstruction(program, 0, Opcode::LoadMask);
   auto &work = program.ranks[0][static_cast<size_t>(index)].lists[0].values;
   work.resize(static_cast<size_t>(workInts));
-  auto executor = executorOf(program, trusting(1000));
+  auto executor = executorOf(program, trusting(60000));
   LayerData data(placement.shape, 36);
   RunStats stats;
   EXPECT_NE(executor->run(data.shards(placement), {}, stats)
@@ -227,7 +227,7 @@ TEST(Failure, ListsOutOfRangeAreRefusedWithoutTheValidator) {
         .lists[edit.list]
         .values[edit.position] = edit.value;
     EXPECT_FALSE(Executor::create(program, referenceBackend()).ok());
-    auto executor = executorOf(program, trusting(2000));
+    auto executor = executorOf(program, trusting(60000));
     LayerData data(placement.shape, 37);
     RunStats stats;
     std::string text =
@@ -243,7 +243,7 @@ TEST(Failure, StructureIsCheckedWithoutTheValidator) {
     Placement placement;
     Program program = ringProgram(placement);
     edit(program);
-    return Executor::create(program, referenceBackend(), trusting(1000))
+    return Executor::create(program, referenceBackend(), trusting(60000))
         .message();
   };
   EXPECT_EQ(messageOf([](Program &p) { p.ranks.pop_back(); }),

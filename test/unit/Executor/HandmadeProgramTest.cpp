@@ -58,7 +58,7 @@ protected:
   }
 
   /// Writes every o_shard and lse_shard row that the test does not.
-  std::string run(int64_t timeoutMs = 2000) {
+  std::string run(int64_t timeoutMs = 60000) {
     ExecutorOptions options;
     options.validate = false;
     options.poison = true;

@@ -23,7 +23,7 @@ TEST(Failure, ReceiveTimesOut) {
             "receive from rank 1 not met in time: got nothing within 100 ms, "
             "expected its send of 4 bytes");
   EXPECT_GE(ms, 95);
-  EXPECT_LT(ms, 5000);
+  EXPECT_LT(ms, 50000);
 }
 
 TEST(Failure, SendTimesOut) {
@@ -50,7 +50,7 @@ TEST(Failure, TransferThatTimedOutMeetsNobody) {
 }
 
 TEST(Failure, AllGatherNamesTheMissingRanks) {
-  auto transport = makeTransport(4, 100);
+  auto transport = makeTransport(4, 1000);
   auto results = onRanks(*transport, 4, [&](Endpoint &endpoint) -> Status {
     if (endpoint.rank() == 1 || endpoint.rank() == 3)
       return Status::success();
@@ -58,7 +58,7 @@ TEST(Failure, AllGatherNamesTheMissingRanks) {
   });
   // Whoever gives up first names the others; the last one may miss him too.
   EXPECT_NE(results[0].message().find("all-gather not entered by every rank "
-                                      "within 100 ms"),
+                                      "within 1000 ms"),
             std::string::npos)
       << results[0].message();
   for (size_t rank : {0, 2}) {
@@ -95,13 +95,13 @@ TEST(Failure, AbortEndsEveryBlockedCallAtOnce) {
       }
     });
   });
-  EXPECT_LT(ms, 10000);
+  EXPECT_LT(ms, 50000);
   for (size_t rank = 0; rank < 5; ++rank)
     EXPECT_EQ(results[rank].message(), "aborted by rank 5: out of luck");
 }
 
 TEST(Failure, CallsAfterAnAbortFailUntilReset) {
-  auto transport = makeTransport(2, 1000);
+  auto transport = makeTransport(2, 60000);
   transport->endpoint(0).abort("first");
   transport->endpoint(1).abort("second");
   const char *expected = "aborted by rank 0: first";
@@ -122,7 +122,7 @@ TEST(Failure, CallsAfterAnAbortFailUntilReset) {
 }
 
 TEST(Failure, ResetDropsTransfersInFlight) {
-  auto transport = makeTransport(2, 1000);
+  auto transport = makeTransport(2, 60000);
   int stale = 1, fresh = 2, received = 0;
   auto dropped = transport->endpoint(0).send(1, {{&stale, sizeof(int)}});
   ASSERT_TRUE(dropped.ok());
@@ -139,7 +139,7 @@ TEST(Failure, ResetDropsTransfersInFlight) {
 TEST(Failure, RepeatedAbortsWhileTransfersMeet) {
   // Memory may not be touched once wait has returned, whoever aborts when.
   for (int round = 0; round < 100; ++round) {
-    auto transport = makeTransport(3, 5000);
+    auto transport = makeTransport(3, 60000);
     std::atomic<int> touched{0};
     onRanks(*transport, 3, [&](Endpoint &endpoint) -> Status {
       if (endpoint.rank() == 2) {

@@ -11,7 +11,7 @@ using namespace sart;
 using namespace sart::test;
 
 TEST(OneSided, PutIsVisibleAfterTheSignal) {
-  auto transport = makeTransport(2, 5000);
+  auto transport = makeTransport(2, 60000);
   std::vector<int> from(1000), to(1000, -1);
   int wrong = 0;
   auto results = onRanks(*transport, 2, [&](Endpoint &endpoint) -> Status {
@@ -51,7 +51,7 @@ TEST(OneSided, SignalsCountPerPeer) {
 }
 
 TEST(OneSided, PutRefusesDifferentSizes) {
-  auto transport = makeTransport(2, 1000);
+  auto transport = makeTransport(2, 60000);
   std::vector<char> from(3), to(4);
   EXPECT_EQ(
       transport->endpoint(0).put(1, segmentOf(from), segmentOf(to)).message(),

@@ -14,7 +14,7 @@ using namespace sart;
 using namespace sart::test;
 
 TEST(SendRecv, KthSendMeetsKthReceive) {
-  auto transport = makeTransport(2, 5000);
+  auto transport = makeTransport(2, 60000);
   constexpr int count = 100;
   std::vector<int> sent(count), received(count, -1);
   std::iota(sent.begin(), sent.end(), 1000);
@@ -41,7 +41,7 @@ TEST(SendRecv, KthSendMeetsKthReceive) {
 
 TEST(SendRecv, OrderIsPerPair) {
   // Rank 2 takes rank 1's value first although rank 0 sends first.
-  auto transport = makeTransport(3, 5000);
+  auto transport = makeTransport(3, 60000);
   int values[3] = {10, 11, 12}, fromOne = 0, fromZero = 0;
   auto results = onRanks(*transport, 3, [&](Endpoint &endpoint) -> Status {
     if (endpoint.rank() < 2)
@@ -56,7 +56,7 @@ TEST(SendRecv, OrderIsPerPair) {
 }
 
 TEST(SendRecv, SegmentBordersNeedNotAgree) {
-  auto transport = makeTransport(2, 5000);
+  auto transport = makeTransport(2, 60000);
   std::vector<int> sent(60), received(60, 0);
   std::iota(sent.begin(), sent.end(), 1);
   auto results = onRanks(*transport, 2, [&](Endpoint &endpoint) -> Status {
@@ -71,7 +71,7 @@ TEST(SendRecv, SegmentBordersNeedNotAgree) {
 }
 
 TEST(SendRecv, RankMaySendToItself) {
-  auto transport = makeTransport(1, 1000);
+  auto transport = makeTransport(1, 60000);
   int from = 7, to = 0;
   Endpoint &endpoint = transport->endpoint(0);
   auto send = endpoint.send(0, {{&from, sizeof(int)}});
@@ -82,7 +82,7 @@ TEST(SendRecv, RankMaySendToItself) {
 }
 
 TEST(SendRecv, EmptyTransfersMeet) {
-  auto transport = makeTransport(2, 1000);
+  auto transport = makeTransport(2, 60000);
   auto results = onRanks(*transport, 2, [&](Endpoint &endpoint) -> Status {
     return endpoint.rank() == 0 ? sendAll(endpoint, 1, {})
                                 : recvAll(endpoint, 0, {});
@@ -92,7 +92,7 @@ TEST(SendRecv, EmptyTransfersMeet) {
 }
 
 TEST(SendRecv, DifferentSizesAreAnErrorOnBothSides) {
-  auto transport = makeTransport(2, 5000);
+  auto transport = makeTransport(2, 60000);
   std::vector<char> sent(12, 1), received(16, 2);
   auto results = onRanks(*transport, 2, [&](Endpoint &endpoint) -> Status {
     return endpoint.rank() == 0 ? sendAll(endpoint, 1, segmentOf(sent))
@@ -106,7 +106,7 @@ TEST(SendRecv, DifferentSizesAreAnErrorOnBothSides) {
 }
 
 TEST(SendRecv, PeersOutOfRangeAreRefused) {
-  auto transport = makeTransport(2, 1000);
+  auto transport = makeTransport(2, 60000);
   Endpoint &endpoint = transport->endpoint(0);
   EXPECT_EQ(endpoint.send(2, {}).message(),
             "peer of send out of range: got 2, expected 0 to 1");
@@ -128,14 +128,14 @@ TEST(SendRecv, CreateRefusesNonsense) {
 TEST(SendRecv, ForeignHandleIsRefused) {
   struct Foreign : TransferHandle {
   } foreign;
-  auto transport = makeTransport(1, 1000);
+  auto transport = makeTransport(1, 60000);
   EXPECT_EQ(transport->endpoint(0).wait(foreign).message(),
             "transfer handle belongs to another transport: expected one of the "
             "local transport");
 }
 
 TEST(AllGather, EveryRankGetsEveryValueInRankOrder) {
-  auto transport = makeTransport(5, 5000);
+  auto transport = makeTransport(5, 60000);
   std::atomic<int> wrong{0};
   auto results = onRanks(*transport, 5, [&](Endpoint &endpoint) -> Status {
     for (uint64_t round = 0; round < 200; ++round) {

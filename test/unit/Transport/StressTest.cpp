@@ -18,7 +18,7 @@ TEST(Stress, ThousandExchangesWithOneRankDelayed) {
   constexpr int64_t ranks = 4;
   constexpr int rounds = 1000;
   constexpr size_t words = 64;
-  auto transport = makeTransport(ranks, 20000);
+  auto transport = makeTransport(ranks, 120000);
   std::atomic<int> wrong{0};
   auto results = onRanks(*transport, ranks, [&](Endpoint &endpoint) -> Status {
     auto self = static_cast<size_t>(endpoint.rank());
