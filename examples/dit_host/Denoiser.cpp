@@ -190,7 +190,6 @@ Denoised Denoiser::run(const Progress &progress) {
   clean.values = reorder(clean.values, permutation);
   for (int64_t step = 0; step < scheduler.steps(); ++step) {
     double sigma = scheduler.sigma(step);
-    result.sigmas.push_back(sigma);
     // The first layer's guide is the noised clip, the next one's the estimate.
     std::vector<float> hidden(x);
     for (float &number : hidden)

@@ -40,7 +40,6 @@ struct Denoised {
   sa_layer_info info = {};
   int64_t rowsPerHead = 0;
   double psnrNoised = 0;            ///< of the input over 1 - sigma, dB
-  std::vector<double> sigmas;       ///< of each step
   std::vector<LayerRecord> records; ///< steps x layers
   std::string trace;                ///< events, joined by commas
   std::string plan, program;        ///< of the last run

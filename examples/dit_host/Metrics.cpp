@@ -50,17 +50,17 @@ double dit::psnr(const std::vector<float> &estimate,
     double error = (double(estimate[i]) - clean[i]) * deviation[i % channels];
     sum += error * error;
   }
-  double samples = static_cast<double>(clean.size() / channels) *
-                   static_cast<double>(samplesPerToken);
+  int64_t tokens = static_cast<int64_t>(clean.size()) / channels;
+  double samples = static_cast<double>(tokens * samplesPerToken);
   return 10 * std::log10(255.0 * 255.0 * samples / sum);
 }
 
 std::vector<int64_t> dit::sampleRows(int64_t total, int64_t wanted) {
   if (wanted <= 0 || wanted > total)
     wanted = total;
-  std::vector<int64_t> rows;
-  for (int64_t i = 0; i < wanted; ++i)
-    rows.push_back(wanted == 1 ? 0 : i * (total - 1) / (wanted - 1));
+  std::vector<int64_t> rows(static_cast<size_t>(wanted), 0);
+  for (int64_t i = 1; i < wanted; ++i)
+    rows[i] = i * (total - 1) / (wanted - 1);
   return rows;
 }
 

@@ -50,6 +50,7 @@ std::vector<double> makeTemperatures(uint64_t seed, int64_t layer,
   Random order(seed, rankStream + static_cast<uint64_t>(layer));
   Random share(seed, shareStream + static_cast<uint64_t>(layer));
   std::vector<double> temperatures;
+  temperatures.reserve(static_cast<size_t>(heads));
   for (int64_t i = 0; i < heads; ++i) {
     uint64_t own = order.bits(static_cast<uint64_t>(i));
     int64_t rank = 0;

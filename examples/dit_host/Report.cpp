@@ -73,14 +73,16 @@ json layerJson(const LayerRecord &record) {
 
 std::string dit::layerText(const LayerRecord &record, const Options &options) {
   const sa_run_stats &stats = record.stats;
-  std::string text = format(
-      "[%lld/%lld] step %lld layer %lld  sigma %.3f  density %.3f  rho %.3f -> "
-      "%.3f  PSNR %.2f dB  %.0f ms\n",
-      static_cast<long long>(record.step * options.layers + record.layer + 1),
-      static_cast<long long>(options.steps * options.layers),
-      static_cast<long long>(record.step + 1),
-      static_cast<long long>(record.layer + 1), record.sigma, stats.density,
-      stats.rho_before, stats.rho_after, record.psnr, stats.ms);
+  int64_t index = record.step * options.layers + record.layer + 1;
+  std::string text =
+      "[" + std::to_string(index) + "/" +
+      std::to_string(options.steps * options.layers) + "] step " +
+      std::to_string(record.step + 1) + " layer " +
+      std::to_string(record.layer + 1) +
+      format("  sigma %.3f  density %.3f  rho %.3f -> %.3f  PSNR "
+             "%.2f dB  %.0f ms\n",
+             record.sigma, stats.density, stats.rho_before, stats.rho_after,
+             record.psnr, stats.ms);
   text += "      load " + listText(record.loadsBefore) + " -> " +
           listText(record.loadsAfter) + " tiles, " +
           std::to_string(stats.moves) + " moves; bytes moved " +
