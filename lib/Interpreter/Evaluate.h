@@ -22,6 +22,13 @@ struct Evaluation {
   std::unique_ptr<sart::Backend> backend;
 };
 
+/// Elements of the largest tensor or mask that is interpreted: 4 GiB of f32.
+constexpr int64_t maxElements = int64_t(1) << 30;
+
+/// Whether a value of this type has at most maxElements elements. Does not
+/// overflow.
+bool isInterpretableSize(Type type);
+
 /// An empty value of a tensor type of two or three axes.
 TensorValue makeTensor(RankedTensorType type);
 /// The element type of values of f32, bf16 and f16; nullopt for the others.

@@ -54,6 +54,21 @@ std::optional<sart::DType> sparseattn::getValueDType(Type element) {
   return std::nullopt;
 }
 
+bool sparseattn::isInterpretableSize(Type type) {
+  SmallVector<int64_t> sizes;
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    sizes.assign(tensor.getShape().begin(), tensor.getShape().end());
+  if (auto mask = dyn_cast<MaskType>(type))
+    sizes = {mask.getHeads(), mask.getQBlocks(), mask.getKvBlocks()};
+  int64_t elements = 1;
+  for (int64_t size : sizes) {
+    if (size > 0 && elements > maxElements / size)
+      return llvm::is_contained(sizes, 0);
+    elements *= size;
+  }
+  return true;
+}
+
 TensorValue sparseattn::makeTensor(RankedTensorType type) {
   return TensorValue::zeros(
       getValueDType(type.getElementType()).value_or(sart::DType::F32),
@@ -154,6 +169,10 @@ LogicalResult Walk::define(Operation &op,
 }
 
 LogicalResult Walk::evaluateOp(Operation &op) {
+  for (Type type : op.getResultTypes())
+    if (!isInterpretableSize(type))
+      return op.emitOpError("elements of an interpreted value: got type ")
+             << type << ", expected at most " << maxElements << " elements";
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<PoolOp>([&](PoolOp op) {
         return define(*op, evaluate(op, tensor(op.getInput()), evaluation));

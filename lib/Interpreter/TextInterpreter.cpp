@@ -165,6 +165,12 @@ Expected<Signature> TextInterpreter::signature(std::string_view name) {
                "or f16, a mask or a plan";
         return diagnostics.failure("signature");
       }
+      if (!isInterpretableSize(type)) {
+        function->emitOpError(what)
+            << index << ": got type " << type << ", expected at most "
+            << maxElements << " elements";
+        return diagnostics.failure("signature");
+      }
       values->push_back(*value);
     }
   return signature;

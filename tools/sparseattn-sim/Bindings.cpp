@@ -63,6 +63,23 @@ static Status planArgument(const std::string &name) {
                    "no array holds a plan");
 }
 
+/// The array that argument `index` takes: that of its name in the text, of
+/// `arg<i>`, or q, k, v of a layer whose printed text has lost its names.
+static std::string arrayName(const NpzArchive &archive,
+                             const Signature &signature, size_t index) {
+  const std::string &written = signature.argumentNames[index];
+  std::string numbered = concat("arg", index);
+  if (archive.count(written))
+    return written;
+  if (archive.count(numbered))
+    return numbered;
+  const char *layer[] = {"q", "k", "v"};
+  if (signature.arguments.size() == 3 && written == numbered &&
+      archive.count(layer[index]))
+    return layer[index];
+  return written;
+}
+
 Expected<std::vector<InterpreterValue>>
 sart::loadArguments(const std::string &path, const Signature &signature,
                     std::string &notice) {
@@ -74,11 +91,8 @@ sart::loadArguments(const std::string &path, const Signature &signature,
   std::string names;
   for (size_t i = 0; i < signature.arguments.size(); ++i) {
     const ValueType &type = signature.arguments[i];
-    std::string name = signature.argumentNames[i];
-    names += (i ? ", " : "") + name;
-    if (archive->find(name) == archive->end() &&
-        archive->find(concat("arg", i)) != archive->end())
-      name = concat("arg", i);
+    names += (i ? ", " : "") + signature.argumentNames[i];
+    std::string name = arrayName(*archive, signature, i);
     auto array = archive->find(name);
     if (type.kind == ValueType::Kind::Plan)
       return planArgument(name);

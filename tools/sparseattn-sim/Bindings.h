@@ -15,7 +15,8 @@
 namespace sart {
 
 /// Values for every argument out of an archive. Argument `i` takes the array of
-/// its name in the text, or `arg<i>`. Tensors: fp32, fp16 or bf16 (uint16)
+/// its name in the text, or `arg<i>`; q, k, v serve arg0, arg1, arg2 of a layer
+/// as a compiler prints it. Tensors: fp32, fp16 or bf16 (uint16)
 /// arrays of its shape, rounded to its element type (`notice` then says so);
 /// -inf is accepted in tensors of two axes (lse). Masks: bool [heads, q-blocks,
 /// kv-blocks]. Refuses missing, unknown and wrong arrays, NaN and Inf, by name.

@@ -15,6 +15,8 @@
 #include "ValueText.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <new>
 
 using namespace sart;
 using namespace mlir::sparseattn;
@@ -259,6 +261,12 @@ Status Simulation::runProgram(const std::string &program) {
 } // namespace
 
 int main(int argc, char **argv) {
+  std::set_new_handler([] {
+    std::fputs("error: memory: got none left, expected enough for the values "
+               "of the function or the windows of the ranks\n",
+               stderr);
+    std::_Exit(1);
+  });
   SimOptions options;
   std::string helpText;
   if (Status status = parseOptions(argc, argv, options, helpText); !status.ok())

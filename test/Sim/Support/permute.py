@@ -103,4 +103,13 @@ for kind in ("raster", "hilbert", "cubes"):
     compare_lse(kind, result["lse"], lse, 1e-5)
     ran, said = sim(layer(kind), "--mesh", "ulysses=2,ring=2", "--check", **arrays)
     compare(f"{kind} over 4 ranks", ran["out"], out, 1e-5)
+    # In the plan's text the order is an attribute of the layer.
+    run_ok("case.mlir", "--inputs", "case.npz", "--save-plan", "plan.mlir", "--device",
+           "reference")
+    with open("plan.mlir") as file:
+        plan = file.read()
+    check("boundary_order" in plan and "permute" not in plan,
+          f"{kind}: the permutes were not hoisted")
+    planned, _ = sim(plan, **arrays)
+    compare(f"plan in {kind}", planned["out"], out, 1e-6)
 print("ok")

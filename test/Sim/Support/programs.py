@@ -30,6 +30,37 @@ for mesh in ("ulysses=1,ring=1", "ulysses=3,ring=1", "ulysses=2,ring=2", "ulysse
         check(np.array_equal(ran["out"], result["out"]), f"{mesh}: the saved program differs")
         check(np.array_equal(ran["lse"], result["lse"]), f"{mesh}: lse of the saved program")
 
+# Bytes are the same program.
+run_ok("--sa-comm-to-program", "program.mlir", "-o", "program.bin", tool="sparseattn-translate")
+from_bytes, _ = sim_program("program.bin", "--check")
+check(np.array_equal(from_bytes["out"], result["out"]), "bytes run otherwise than the text")
+
+# So is a template, which routes and plans for itself: for the same mask it does
+# the same work.
+with open("template.mlir", "w") as file:
+    file.write(run_ok("--compile-to=comm", "layer.mlir", tool="sparseattn-opt").stdout)
+with open("template.mlir") as file:
+    check("sa_comm.template" in file.read(), "no template")
+template, _ = sim_program("template.mlir", "--check")
+compare("template", template["out"], result["out"], 2.0**-18 * np.abs(arrays["v"]).max())
+
+# The text is what runs: without one kv-block of one row, the tokens of that row
+# change and no other.
+run_ok("layer.mlir", "--inputs", "in.npz", "--mesh", "ulysses=2,ring=1",
+       "--save-program", "two.mlir", "--device", "reference")
+before, _ = sim_program("two.mlir")
+with open("two.mlir") as file:
+    text = file.read()
+row = re.search(r"(head 4 \{\s+row 0(?::\d+)? \[)([^\]]+)\]", text)
+check(row and ":" not in row.group(1).split("row 0")[1], f"row 0 of head 4 shares a line: {row}")
+blocks = row.group(2).split(", ")
+check(len(blocks) > 1, f"row 0 of head 4 has one entry: {blocks}")
+write("edited.mlir", text.replace(row.group(0), row.group(1) + ", ".join(blocks[1:]) + "]"))
+after, _ = sim_program("edited.mlir", "--check")
+changed = (after["out"] != before["out"]).any(-1)
+check(changed[4, :16].all() and changed.sum() == 16,
+      f"dropping a block changed {changed.sum()} rows, expected 16 of head 4")
+
 # Random inputs, the same for the same seed.
 first = run_ok("program.mlir", "--seed", 7, tool=SIM).stdout
 check(first.startswith("inputs     normal random, seed 7\n"), first)

@@ -25,6 +25,21 @@ for extra in ([], ["--augment"]):
     tiles[len(extra)] = int(re.search(r"density .*\((\d+) tiles\)", said).group(1))
 check(tiles[1] > tiles[0], f"--augment adds no tile: {tiles}")
 
+# The text of a run's plan says everything that ran, extra tiles included.
+np.savez("plan.npz", **arrays)
+write("layer.mlir", text)
+for mesh in ("ulysses=5,ring=1", "ulysses=2,ring=2"):
+    run_ok("layer.mlir", "--inputs", "plan.npz", "--outputs", "ran.npz", "--mesh", mesh,
+           "--augment", "--save-plan", "plan.mlir", "--device", "reference")
+    with open("plan.mlir") as file:
+        plan = file.read()
+    check("extras = " in plan, f"{mesh}: the plan has no extra tiles")
+    alone, _ = sim(plan, **arrays)
+    again, said = sim(plan, "--check", **arrays)
+    with np.load("ran.npz") as ran:
+        check(np.array_equal(ran["out"], again["out"]), f"{mesh}: the plan runs otherwise")
+        compare(f"plan of {mesh}", alone["out"], ran["out"], 2.0**-16 * np.abs(arrays["v"]).max())
+
 arrays = {n: to_bf16(a) for n, a in skewed(4, 90, 32).items()}
 text = routed_layer(4, 90, 32, top_p, (16, 16), dtype="bf16")
 whole, _ = sim(text, **arrays)
