@@ -16,11 +16,11 @@ namespace sart {
 struct CheckResult {
   int64_t rows = 0; ///< rows compared
   int64_t rowsPerHead = 0;
-  double maxError = 0; ///< largest |out - reference|
-  double maxLseError = 0;
+  double maxError = 0; ///< largest |out - reference|; infinite for a NaN
   double bound = 0;    ///< stated bound of maxError
+  double maxLseError = 0, lseBound = 0; ///< the same of lse
   double keptMass = 0; ///< mean of exp(lse - lse_dense) over the rows
-  bool passed() const { return maxError <= bound; }
+  bool passed() const { return maxError <= bound && maxLseError <= lseBound; }
 };
 
 /// Stated bound of |out - reference|: (r + 2^-21 * s) * max|v| with s the
@@ -29,9 +29,12 @@ struct CheckResult {
 /// products, off by a few ulp of s, and moves every weight by that factor.
 double errorBound(DType dtype, double largestScore, double largestValue);
 
+/// Stated bound of |lse - reference|: 2^-16 + 2^-19 * s, far below ln 2.
+double lseErrorBound(double largestScore);
+
 /// Compares `out` and `lse` of the layer's last run with the double precision
 /// reference over the run's mask: `rowsPerHead` evenly spread rows of every
-/// head, first and last included; 0: every row. The bound is errorBound().
+/// head, first and last included; 0: every row.
 Expected<CheckResult>
 checkAgainstReference(sa_layer *layer, const sa_layer_info &info,
                       RunInputs &inputs, const HostTensor &out,

@@ -254,7 +254,9 @@ Status Simulation::runProgram(const std::string &program) {
   SART_RETURN_IF_ERROR(report(*run, options.check ? &check : nullptr));
   if (options.check && !check.passed())
     return makeError("largest error against the reference: got ",
-                     check.maxError, ", expected at most ", check.bound);
+                     check.maxError, " and ", check.maxLseError,
+                     " of lse, expected at most ", check.bound, " and ",
+                     check.lseBound);
   return writeRun(*run);
 }
 
