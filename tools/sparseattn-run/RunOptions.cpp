@@ -17,6 +17,8 @@
 using namespace sart;
 
 static Status parseBlock(CommandOptions &options) {
+  if (options.block.empty())
+    return Status::success();
   size_t cross = options.block.find('x');
   if (cross == std::string::npos)
     return makeError("--block: got '", options.block,
@@ -52,6 +54,9 @@ static Status checkCombination(const CommandOptions &options,
   if (!options.attend && options.causal)
     return makeError("--causal: got it without --attend, expected a causal "
                      "mask in the layer file");
+  if (!options.attend && !options.block.empty())
+    return makeError("--block: got it without --attend, expected the blocks in "
+                     "the layer file");
   if (!options.attend && !options.scale.empty())
     return makeError("--scale: got it without --attend, expected the scale in "
                      "the layer file");
@@ -64,9 +69,19 @@ static Status checkCombination(const CommandOptions &options,
     return makeError("--program: got it with --mesh, --ranks, --balance, "
                      "--augment or --dtype, expected none: the program fixes "
                      "them");
-  if (options.compileOnly && !options.outputs.empty())
-    return makeError("--outputs: got it with --compile-only, expected one of "
-                     "them");
+  if (options.seed >= 0 && !options.inputs.empty())
+    return makeError("--seed: got it with --inputs, expected one of them");
+  for (auto [what, given] :
+       {std::pair<const char *, bool>{"--outputs", !options.outputs.empty()},
+        {"--save-plan", !options.savePlan.empty()},
+        {"--save-program", !options.saveProgram.empty()},
+        {"--report", !options.report.empty()},
+        {"--trace", !options.trace.empty()},
+        {"--check", options.check},
+        {"--explain", options.explain}})
+    if (options.compileOnly && given)
+      return makeError(what, ": got it with --compile-only, expected one of "
+                             "them");
   return Status::success();
 }
 

@@ -20,7 +20,7 @@ namespace sart {
 struct CommandOptions {
   std::string layerPath;
   bool attend = false;
-  std::string block = "128x128";
+  std::string block; ///< QxK
   bool causal = false;
   std::string scale;
   int64_t ranks = 0; ///< 0: from the mesh, or 1
@@ -33,7 +33,8 @@ struct CommandOptions {
   std::string checkMode; ///< "" or "full"
   std::string report, trace;
   bool explain = false, compileOnly = false, help = false;
-  int64_t seed = 0, threads = 0, timeoutMs = 0;
+  int64_t seed = -1; ///< -1: not given
+  int64_t threads = 0, timeoutMs = 0;
   // Derived.
   int64_t ulysses = 0, ring = 0; ///< 0: the layer text's mesh
   int64_t blockQ = 128, blockK = 128;

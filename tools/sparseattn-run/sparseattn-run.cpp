@@ -16,6 +16,7 @@
 #include "RunOptions.h"
 #include "Summary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -75,8 +76,9 @@ Status Run::execute() {
   }
   if (options.check && !checkResult.passed())
     return makeError("largest error against the reference: got ",
-                     checkResult.maxError, ", expected at most ",
-                     checkResult.bound);
+                     checkResult.maxError, " and ", checkResult.maxLseError,
+                     " of lse, expected at most ", checkResult.bound, " and ",
+                     checkResult.lseBound);
   return Status::success();
 }
 
@@ -179,9 +181,9 @@ Status Run::createLayer() {
 Status Run::matchInputs() {
   DType dtype = static_cast<DType>(info.dtype);
   if (options.inputs.empty()) {
-    std::printf("inputs     normal random, seed %lld\n",
-                (long long)options.seed);
-    inputs = randomInputs(info, dtype, options.seed);
+    int64_t seed = std::max<int64_t>(options.seed, 0);
+    std::printf("inputs     normal random, seed %lld\n", (long long)seed);
+    inputs = randomInputs(info, dtype, seed);
   }
   auto expect = [&](const char *name, const HostTensor &tensor, int64_t heads,
                     int64_t tokens) {

@@ -47,6 +47,10 @@ bad("--block: got '128'", "--attend", "--inputs", "good.npz", "--block", "128")
 bad("--block Q: got '7'", "--attend", "--inputs", "good.npz", "--block", "7x128")
 bad("--scale: got 'nan'", "--attend", "--inputs", "good.npz", "--scale", "nan")
 bad("--causal: got it without --attend", layer, "--causal")
+bad("--block: got it without --attend", layer, "--block", "64x64")
+bad("--seed: got it with --inputs", layer, "--inputs", "good.npz", "--seed", "0")
+for option in (("--save-plan", "p.mlir"), ("--report", "r.json"), ("--check",), ("--explain",)):
+    expect_error(f"{option[0]}: got it with --compile-only", layer, "--compile-only", *option, leaves=left)
 bad("--check: got 'most'", layer, "--check=most")
 expect_error("--ranks: got no value", layer, "--ranks")
 
