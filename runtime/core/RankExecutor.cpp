@@ -23,6 +23,12 @@ RankExecutor::RankExecutor(ExecutorShared &shared, int64_t rank)
   for (const Instruction &instruction : instructions)
     last = std::max(last, instruction.token);
   tokens.resize(static_cast<size_t>(last + 1));
+  // Not lse, masks, summaries or pooled values. Names are the program's own.
+  for (const Window &window : shared.program.windows)
+    payload.push_back(window.rowElements != 1 && window.dtype != DType::I32);
+  for (const Instruction &instruction : instructions)
+    if (instruction.opcode == Opcode::Pool)
+      payload[static_cast<size_t>(instruction.windows[1])] = false;
 }
 
 void RankExecutor::restart() {

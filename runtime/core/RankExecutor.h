@@ -87,6 +87,8 @@ private:
   Endpoint &endpoint;
   WindowArena &arena;
   const std::vector<Instruction> &instructions;
+  /// By window: whether it holds Q, K, V or O, whose bytes the reports count.
+  std::vector<bool> payload;
 
   size_t next = 0;
   std::vector<Ints> symbols;

@@ -10,20 +10,12 @@
 
 using namespace sart;
 
-/// Whether a window holds Q, K, V or O, whose bytes the reports count: q, k,
-/// v, o and their shards and conversions (q_shard, o_out), but not lse, masks
-/// or pooled values.
-static bool isPayload(std::string_view name) {
-  std::string_view base = name.substr(0, name.find('_'));
-  return base == "q" || base == "k" || base == "v" || base == "o";
-}
-
 void RankExecutor::countSent(int32_t window, int64_t peer, int64_t bytes,
                              bool collective) {
   if (peer == rank)
     return;
   eventBytes += bytes;
-  if (!isPayload(shared.program.windows[static_cast<size_t>(window)].name))
+  if (!payload[static_cast<size_t>(window)])
     return;
   RankRecord &counts = record();
   counts.sent[static_cast<size_t>(peer)] += bytes;
