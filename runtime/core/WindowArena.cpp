@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "WindowArena.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -82,6 +85,20 @@ static const char *nameOf(ExternalTensor which) {
   return names[static_cast<int>(which)];
 }
 
+/// Whether rows of [slots, rows, elements] may share memory: neither slots lie
+/// between the rows of one slot nor rows between those of one row number.
+static bool rowsOverlap(const std::array<int64_t, 3> &sizes,
+                        const std::array<int64_t, 3> &strides) {
+  int64_t slot = std::abs(strides[0]), row = std::abs(strides[1]);
+  if (sizes[0] <= 1)
+    return sizes[1] > 1 && row < sizes[2];
+  if (sizes[1] <= 1)
+    return slot < sizes[2];
+  int64_t inner = std::min(slot, row), outer = std::max(slot, row);
+  int64_t steps = (slot < row ? sizes[0] : sizes[1]) - 1;
+  return inner < sizes[2] || (outer - sizes[2]) / inner < steps;
+}
+
 Status WindowArena::bind(ExternalTensor which, const Tensor &tensor,
                          int64_t rows) {
   for (size_t i = 0; i < storage.size(); ++i) {
@@ -113,9 +130,7 @@ Status WindowArena::bind(ExternalTensor which, const Tensor &tensor,
       return makeError("innermost stride of tensor ", name,
                        " not supported: got ", strides[2], ", expected 1");
     bool output = which == ExternalTensor::O || which == ExternalTensor::Lse;
-    if (!empty && output &&
-        ((sizes[1] > 1 && std::abs(strides[1]) < sizes[2]) ||
-         (sizes[0] > 1 && std::abs(strides[0]) < sizes[2])))
+    if (!empty && output && rowsOverlap(sizes, strides))
       return makeError("rows of output tensor ", name, " overlap: got strides ",
                        strides[0], ", ", strides[1], ", expected at least ",
                        sizes[2]);

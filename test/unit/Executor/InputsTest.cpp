@@ -170,6 +170,9 @@ TEST_F(Inputs, TensorsThatDoNotFitAreNamed) {
   EXPECT_EQ(messageOf([](RankTensors &own) { own.o.strides[0] = 0; }),
             "rank 1: rows of output tensor o overlap: got strides 0, 32, "
             "expected at least 32");
+  EXPECT_EQ(messageOf([](RankTensors &own) { own.o.strides[0] = 64; }),
+            "rank 1: rows of output tensor o overlap: got strides 64, 32, "
+            "expected at least 32");
   RunStats stats;
   EXPECT_EQ(executor->run({}, {}, stats).message(),
             "number of tensor sets does not match the ranks: got 0, expected "
