@@ -181,7 +181,7 @@ SA_API sa_status sa_layer_run_whole(sa_layer *layer, const sa_tensor *q,
                                     const sa_run_options *options,
                                     sa_run_stats *stats);
 /** The same in two parts: begin exchanges q and k, routes and plans; finish
- *  takes v and does the rest. */
+ *  takes v and does the rest. q and k are in use until finish returns. */
 SA_API sa_status sa_layer_begin(sa_layer *layer, const sa_tensor *q,
                                 const sa_tensor *k,
                                 const sa_run_options *options);

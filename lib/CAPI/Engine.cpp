@@ -65,9 +65,11 @@ sa_status sa_engine_create(const sa_engine_options *given, sa_engine **engine) {
   if (options.threads < 0 || options.threads > 1024)
     return fail(
         sart::concat("threads: got ", options.threads, ", expected 0 to 1024"));
-  if (options.timeout_ms < 0)
+  // More would overflow the clock's nanoseconds.
+  constexpr int64_t longestTimeoutMs = int64_t(1) << 40;
+  if (options.timeout_ms < 0 || options.timeout_ms > longestTimeoutMs)
     return fail(sart::concat("time-out: got ", options.timeout_ms,
-                             " ms, expected at least 0"));
+                             " ms, expected 0 to ", longestTimeoutMs));
   auto created = std::make_unique<sa_engine>();
   created->reference = device == "reference";
   if (options.timeout_ms)

@@ -154,6 +154,7 @@ static sa_status runTensors(sa_layer &layer,
   Expected<sart::RunOptions> runWith = runOptions(layer, options);
   if (!runWith)
     return fail(runWith.status());
+  layer.hasRun = false;
   if (Status status = layer.executor->run(tensors, *runWith, layer.stats);
       !status.ok())
     return fail(status);
@@ -270,6 +271,7 @@ sa_status sa_layer_begin(sa_layer *layer, const sa_tensor *q,
   Expected<sart::RunOptions> runWith = runOptions(*layer, options);
   if (!runWith)
     return fail(runWith.status());
+  layer->hasRun = false;
   if (Status status = layer->executor->begin(layer->beganTensors, *runWith);
       !status.ok())
     return fail(status);

@@ -50,7 +50,11 @@ TEST(Engine, RefusesWhatItCannotUse) {
   options = engineOptions();
   options.timeout_ms = -5;
   EXPECT_SA_ERROR(sa_engine_create(&options, &engine),
-                  "time-out: got -5 ms, expected at least 0");
+                  "time-out: got -5 ms, expected 0 to 1099511627776");
+  options.timeout_ms = INT64_MAX;
+  EXPECT_SA_ERROR(sa_engine_create(&options, &engine),
+                  "time-out: got 9223372036854775807 ms, expected 0 to "
+                  "1099511627776");
   options = engineOptions();
   options.struct_size = 0;
   EXPECT_SA_ERROR(
