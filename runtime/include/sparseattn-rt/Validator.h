@@ -14,7 +14,13 @@ namespace sart {
 
 /// Where a rule is broken. rank -1: the template; instruction -1: the header.
 struct Violation {
-  std::string rule; ///< short name, e.g. "matching", "lifetime", "coverage"
+  /// Short name. header: placement, windows, symbols' names, mask; structure:
+  /// operands per opcode; symbol: declared, bound by the plan; range: list
+  /// values; token; phase; matching: sends and receives; collective; signal:
+  /// puts and flags; progress: waits that never end; lifetime: rows written,
+  /// read, released in order; content: rows are what instructions take them
+  /// for; output; demand: k and v that crossed the ring; coverage: tiles.
+  std::string rule;
   std::string message;
   int64_t rank = -1;
   int64_t phase = -1;
@@ -32,7 +38,9 @@ struct ValidatorOptions {
 /// operand counts per opcode, dtypes that fit, phases ascending, tokens defined
 /// before they are waited for and waited for once, sends and receives waited
 /// for before their window is released or the program ends, nothing after the
-/// plan uses an unbound symbol, collectives outside conditional lists.
+/// plan uses an unbound symbol, collectives outside conditional lists. Where
+/// the static symbols are bound, the part before the plan is also executed
+/// symbolically on all ranks, like a bound program.
 std::vector<Violation> validateTemplate(const Program &program);
 
 /// Rules of one bound program (or a template with a complete binding, bound by
@@ -45,6 +53,12 @@ std::vector<Violation> validateTemplate(const Program &program);
 /// reads them; outputs written completely; every mask tile computed exactly
 /// once with its kv-block present; phases numbered alike, with every rank in
 /// every phase that has a collective.
+///
+/// Rows carry what they are (query 17 of head 3; a partial result of it over
+/// kv-blocks 0..4), so that data which go astray with the right sizes are
+/// caught where they are read. The groups of rules run in the order of the
+/// names above; the first group with a violation is the last that runs. Without
+/// `coverage` the time is that of the lists, not of the mask's tiles.
 std::vector<Violation> validateBound(const Program &program,
                                      const ValidatorOptions &options = {});
 
