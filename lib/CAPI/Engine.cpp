@@ -97,8 +97,13 @@ static sa_status finishLayer(sa_engine *engine,
           ? sart::createReferenceBackend(engine->pool)
           : sart::createCpuBackend(compiled.kernels, engine->pool);
   sart::ExecutorOptions executorOptions;
-  executorOptions.poison = options.check != 0;
-  executorOptions.coverage = options.check != 0;
+#ifdef SPARSEATTN_DEBUG_CHECKS
+  bool checked = true;
+#else
+  bool checked = options.check != 0;
+#endif
+  executorOptions.poison = checked;
+  executorOptions.coverage = checked;
   executorOptions.timeoutMs = engine->timeoutMs;
   if (options.dense_steps < 0)
     return fail(sart::concat("dense steps: got ", options.dense_steps,
@@ -227,11 +232,9 @@ sa_status sa_layer_set_plan(sa_layer *layer, const char *text, size_t length) {
   if (program.bound)
     return fail("plan of a bound program: got one, expected none: its plan is "
                 "folded in");
-  auto plan = layer->compiler->parsePlan({text, length});
+  auto plan = layer->compiler->parsePlan({text, length}, layer->compiled);
   if (!plan)
     return fail(plan.status());
-  if (sart::Status status = plan->verify(program.placement); !status.ok())
-    return fail(status);
   layer->fixedPlan = std::move(*plan);
   return SA_OK;
 }

@@ -21,8 +21,6 @@
 #include "sparseattn/Transforms/Comm/Passes.h"
 #include "sparseattn/Transforms/Kernel/Passes.h"
 
-#include "sparseattn-rt/Validator.h"
-
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -255,8 +253,6 @@ Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
         reinterpret_cast<const uint8_t *>(text.data()), text.size());
     if (!program)
       return program.status();
-    if (Status status = sart::validate(*program); !status.ok())
-      return status;
     compiled.program = std::move(*program);
   } else {
     MLIRContext &context = state->shared->context;
@@ -281,7 +277,43 @@ Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
   return compiled;
 }
 
-Expected<sart::Plan> LayerCompiler::parsePlan(std::string_view text) {
+/// The lines of the module's text without its plan, and without the algorithm
+/// that would make another one.
+static SmallVector<std::string> linesWithoutPlan(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  copy->walk([](BalanceOp op) {
+    op.removeFixedPlanAttr();
+    op.setAlgorithm(BalanceAlgorithm::None);
+  });
+  SmallVector<std::string> lines;
+  std::string text = toText(*copy);
+  SmallVector<StringRef> parts;
+  StringRef(text).split(parts, '\n');
+  for (StringRef part : parts)
+    lines.push_back(part.trim().str());
+  return lines;
+}
+
+/// Refuses a plan text of another layer.
+static Status checkSameLayer(ModuleOp planned, ModuleOp layer) {
+  SmallVector<std::string> got = linesWithoutPlan(planned);
+  SmallVector<std::string> expected = linesWithoutPlan(layer);
+  for (size_t i = 0, e = std::max(got.size(), expected.size()); i < e; ++i) {
+    std::string left = i < got.size() ? got[i] : "nothing";
+    std::string right = i < expected.size() ? expected[i] : "nothing";
+    if (left != right)
+      return sart::makeError("layer of the plan text must be the one that "
+                             "runs: got ",
+                             left, ", expected ", right);
+  }
+  return Status::success();
+}
+
+Expected<sart::Plan> LayerCompiler::parsePlan(std::string_view text,
+                                              const CompiledLayer &layer) {
+  if (!layer.modules)
+    return sart::makeError("plan of a program: got one, expected none: its "
+                           "plan is folded in");
   std::lock_guard<std::mutex> lock(state->shared->mutex);
   MLIRContext &context = state->shared->context;
   DiagnosticText diagnostics(context);
@@ -299,7 +331,10 @@ Expected<sart::Plan> LayerCompiler::parsePlan(std::string_view text) {
   if (count != 1)
     return sart::makeError("balance ops with a plan: got ", count,
                            ", expected one");
-  return toPlan(*found.getFixedPlan());
+  sart::Plan plan = toPlan(*found.getFixedPlan());
+  SART_RETURN_IF_ERROR(plan.verify(layer.program.placement));
+  SART_RETURN_IF_ERROR(checkSameLayer(*module, *layer.modules->plan));
+  return plan;
 }
 
 Expected<std::string>

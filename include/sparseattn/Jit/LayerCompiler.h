@@ -73,8 +73,11 @@ public:
   /// sa_comm text or program bytes; verified, then kernels are compiled.
   sart::Expected<CompiledLayer> compileProgram(std::string_view program);
 
-  /// The #sparseattn.plan of a module's balance op.
-  sart::Expected<sart::Plan> parsePlan(std::string_view text);
+  /// The #sparseattn.plan of a module's balance op. The rest of the module must
+  /// say what `layer` does: a text whose policy, shape or mesh was changed is
+  /// another layer, and refused with the first line that differs.
+  sart::Expected<sart::Plan> parsePlan(std::string_view text,
+                                       const CompiledLayer &layer);
   /// sa_comm text of a program.
   sart::Expected<std::string> printProgram(const sart::Program &program);
 

@@ -76,6 +76,14 @@ for moves, pattern in (("[[0, 1, 0]]", "owner|from|got 1, expected 0"),
     expect_error(pattern, layer, "--inputs", "in.npz", "--mesh", "ulysses=2,ring=1",
                  "--plan", "wrong.mlir", "--outputs", "none.npz", leaves=["none.npz"])
 
+# The rest of the text is the layer, and must be the one that runs.
+for change in (lambda text: text.replace("k = 3", "k = 2"),
+               lambda text: text.replace(f"x{dim}xf32", f"x{2 * dim}xf32")):
+    edit("plan.mlir", "other.mlir", change)
+    expect_error("layer of the plan text must be the one that runs: got", layer, "--inputs", "in.npz",
+                 "--mesh", "ulysses=2,ring=1", "--plan", "other.mlir", "--outputs", "none.npz",
+                 leaves=["none.npz"])
+
 # --- A program: the same run again -----------------------------------------
 run_ok(layer, "--inputs", "masked.npz", "--outputs", "out.npz", "--mesh", "ulysses=2,ring=1",
        "--save-program", "program.mlir", "--report", "report.json")
@@ -88,6 +96,15 @@ run_ok("--program", "program.mlir", "--inputs", "in.npz", "--outputs", "same.npz
        "--report", "same.json")
 check(np.array_equal(outputs("same.npz")[0], masked_out), "the program gives the same bits")
 check(report("same.json")["bytes_moved"] == stats["bytes_moved"], "and the same traffic")
+
+
+# --- Names are the program's own: renaming a window changes no figure -------
+edit("program.mlir", "renamed.mlir", lambda text: re.sub(r"@k\b", "@keys", re.sub(r"@o\b", "@z", text)))
+run_ok("--program", "renamed.mlir", "--inputs", "in.npz", "--outputs", "renamed.npz", "--report", "renamed.json")
+a, b = report("same.json"), report("renamed.json")
+for name in ("loads", "loads_after", "moves", "bytes_moved", "bytes_ulysses", "bytes_routed", "bytes_dense_ring"):
+    check(a[name] == b[name], f"{name} of the renamed program: got {b[name]}, expected {a[name]}")
+check(np.array_equal(outputs("renamed.npz")[0], masked_out), "renaming changes no bit")
 
 
 # --- Drop a kv-block of head 0's first row ---------------------------------
