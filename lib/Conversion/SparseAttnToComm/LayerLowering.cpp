@@ -46,6 +46,35 @@ static LogicalResult findOnly(func::FuncOp layer, OpTy &found) {
   return success();
 }
 
+/// Every op of the layer's chain must be what attend uses, so that none is
+/// carried out beside it.
+LogicalResult LayerLowering::checkChain() {
+  Value plan = attend.getPlan();
+  auto demand = plan ? plan.getDefiningOp<DemandOp>() : DemandOp();
+  if (demand)
+    plan = demand.getPlan();
+  if (balance && plan == balance.getResult())
+    plan = balance.getPlan();
+  else if (balance)
+    return balance.emitOpError("result of balance: got one that attend does "
+                               "not use, expected the plan of attend");
+  if (plan != place.getPlan())
+    return attend.emitOpError("plan of attend: got one that does not begin "
+                              "with the layer's place op, expected place, "
+                              "balance, demand");
+  Value mask = attend.getMask();
+  if (augment && mask == augment.getResult())
+    mask = augment.getMask();
+  else if (augment)
+    return augment.emitOpError("result of augment: got one that attend does "
+                               "not use, expected the mask of attend");
+  Operation *source = mask.getDefiningOp();
+  if (source != (route ? route.getOperation() : explicitMask.getOperation()))
+    return attend.emitOpError("mask of attend: got one made by another op, "
+                              "expected the layer's route or explicit_mask");
+  return success();
+}
+
 LogicalResult LayerLowering::collect() {
   if (failed(findOnly(layer, place)) || failed(findOnly(layer, route)) ||
       failed(findOnly(layer, explicitMask)) ||
@@ -65,6 +94,8 @@ LogicalResult LayerLowering::collect() {
   if (route && !balance)
     return route.emitOpError("balance op of a routed layer: got none, expected "
                              "one (run sparseattn-insert-plan first)");
+  if (failed(checkChain()))
+    return failure();
   const char *names[] = {"q", "k", "v"};
   Value operands[] = {attend.getQ(), attend.getK(), attend.getV()};
   for (int64_t i = 0; i < 3; ++i)

@@ -35,6 +35,7 @@ public:
 
 private:
   LogicalResult collect();
+  LogicalResult checkChain();
   LogicalResult collectHeader();
   LogicalResult lower(Operation &op);
   LogicalResult lowerReshard(ReshardOp op);
