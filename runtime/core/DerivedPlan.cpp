@@ -36,6 +36,7 @@ public:
         rankLoads(countLoads(*program.mask, placement), owners, placement.mesh);
     for (size_t rank = 0; rank < program.ranks.size(); ++rank) {
       kvHeadInSlot.clear();
+      keyWindow = -1;
       for (const Instruction &instruction : program.ranks[rank])
         if (instruction.opcode == Opcode::Attend)
           readAttend(static_cast<int64_t>(rank), instruction);
@@ -57,6 +58,7 @@ private:
   using TransferKey = std::tuple<int64_t, int64_t, int64_t, int64_t>;
 
   void readAttend(int64_t rank, const Instruction &instruction) {
+    keyWindow = instruction.windows[1];
     Range qBlocks = placement.qBlocksOf(placement.mesh.ringIndex(rank));
     for (const Work &work : toWork(instruction.lists[0].values)) {
       if (work.head < 0 || work.head >= placement.shape.heads)
@@ -78,9 +80,8 @@ private:
 
   void readRecv(int64_t rank, const Instruction &instruction) {
     const Mesh &mesh = placement.mesh;
-    const auto &window =
-        program.windows[static_cast<size_t>(instruction.windows[0])];
-    if (window.name != "k" || instruction.peer.values.size() != 1)
+    if (instruction.windows[0] != keyWindow ||
+        instruction.peer.values.size() != 1)
       return;
     int64_t from = mesh.ringIndex(instruction.peer.values[0]);
     int64_t to = mesh.ringIndex(rank);
@@ -119,7 +120,8 @@ private:
   const Placement &placement;
   Plan plan;
   std::vector<int64_t> owners;
-  std::map<int64_t, int64_t> kvHeadInSlot; ///< of the rank being read
+  std::map<int64_t, int64_t> kvHeadInSlot;
+  int32_t keyWindow = -1; ///< what attend reads keys from
   std::map<TransferKey, std::vector<Range>> transfers;
 };
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 using namespace sart;
 
@@ -26,6 +27,11 @@ static Expected<int64_t> countRow(const int32_t *row, Range kvBlocks,
   if (*begin < 0 || end[-1] >= numKvBlocks)
     return makeError("kv-blocks of a mask row out of range: got ", *begin,
                      " to ", end[-1], ", expected 0 to ", numKvBlocks - 1);
+  if (const int32_t *descent =
+          std::adjacent_find(begin, end, std::greater_equal<int32_t>());
+      descent != end)
+    return makeError("kv-blocks of a mask row must ascend: got ", descent[1],
+                     " after ", *descent, ", expected more");
   if (kvBlocks.begin == 0 && kvBlocks.end == numKvBlocks)
     return count;
   return std::lower_bound(begin, end, kvBlocks.end) -

@@ -176,6 +176,7 @@ TEST_F(HandmadeProgram, TrafficIsSplitByDirection) {
 }
 
 TEST_F(HandmadeProgram, WindowsThatAreNoPayloadDoNotCount) {
+  program.windows[5].dtype = DType::I32;
   Instruction &send = add(0, Opcode::Send, {5}, {{0, 0, 4}}, 1);
   send.token = 0;
   Instruction &recv = add(1, Opcode::Recv, {5}, {{0, 0, 4}}, 0);
