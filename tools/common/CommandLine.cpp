@@ -67,18 +67,27 @@ static std::string join(const std::vector<std::string> &choices,
 
 void CommandLine::addChoice(std::string name, std::string help,
                             std::vector<std::string> choices,
-                            std::string &target) {
+                            std::string &target,
+                            std::vector<std::string> later) {
   std::string what = "--" + name;
   std::string shown = join(choices, "|");
   addParsed(std::move(name), shown, std::move(help),
-            [&target, what, choices](const std::string &text) {
-              if (std::find(choices.begin(), choices.end(), text) ==
-                  choices.end())
-                return makeError(what, ": got '", text, "', expected one of ",
-                                 join(choices, ", "));
+            [&target, what, choices, later](const std::string &text) {
+              auto among = [&](const std::vector<std::string> &values) {
+                return std::find(values.begin(), values.end(), text) !=
+                       values.end();
+              };
+              if (!among(choices))
+                return makeError(what, ": got '", text,
+                                 among(later) ? "' (not in this version)" : "'",
+                                 ", expected one of ", join(choices, ", "));
               target = text;
               return Status::success();
             });
+}
+
+void CommandLine::addLater(std::string name) {
+  laterOptions.push_back(std::move(name));
 }
 
 void CommandLine::addParsed(std::string name, std::string value,
@@ -128,6 +137,12 @@ Status CommandLine::parse(int argc, char **argv) {
         argument.substr(begin, hasValue ? equals - begin : std::string::npos);
     auto option = std::find_if(options.begin(), options.end(),
                                [&](const Option &o) { return o.name == name; });
+    if (option == options.end() &&
+        std::find(laterOptions.begin(), laterOptions.end(), name) !=
+            laterOptions.end())
+      return makeError("option: got '--", name,
+                       "' (not in this version), expected one that --help "
+                       "lists");
     if (option == options.end())
       return makeError("option: got '", argument,
                        "', expected one that --help lists");

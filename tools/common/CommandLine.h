@@ -30,9 +30,12 @@ public:
                std::string &target);
   void addInteger(std::string name, std::string value, std::string help,
                   int64_t minimum, int64_t maximum, int64_t &target);
-  /// One of `choices`.
+  /// One of `choices`; `later` are values that a later version will take.
   void addChoice(std::string name, std::string help,
-                 std::vector<std::string> choices, std::string &target);
+                 std::vector<std::string> choices, std::string &target,
+                 std::vector<std::string> later = {});
+  /// An option that a later version will take: refused by name.
+  void addLater(std::string name);
   /// An option with a parser of its own.
   void addParsed(std::string name, std::string value, std::string help,
                  std::function<Status(const std::string &)> parse);
@@ -57,6 +60,7 @@ private:
   };
   std::string programName, usageText, summaryText;
   std::vector<Option> options;
+  std::vector<std::string> laterOptions;
   std::vector<std::string> positionalArguments;
   bool helpGiven = false;
 };

@@ -100,12 +100,12 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
                   options.ranks);
   line.addText("mesh", "ulysses=U,ring=R", "mesh of ranks", options.mesh);
   line.addChoice("balance", "head balance after routing", {"none", "swap"},
-                 options.balance);
+                 options.balance, {"split", "pre", "auto"});
   line.addFlag("augment", "fill slack with next-best blocks", options.augment);
   line.addChoice("device", "where kernels run (reference: interpreter)",
-                 {"cpu", "reference"}, options.device);
+                 {"cpu", "reference"}, options.device, {"cuda"});
   line.addChoice("transport", "how ranks exchange data", {"local"},
-                 options.transport);
+                 options.transport, {"mpi", "nccl", "peer"});
   line.addParsed("dtype", "fp32|bf16|fp16", "element type of q, k, v and out",
                  [&](const std::string &text) {
                    if (text == "fp32" || text == "f32")
@@ -165,6 +165,8 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   line.addInteger("timeout-ms", "N",
                   "bound of every wait between ranks (default 60000)", 1,
                   86400000, options.timeoutMs);
+  for (const char *later : {"machine", "report-html", "cache-dir", "ptxas"})
+    line.addLater(later);
   helpText = line.help();
   SART_RETURN_IF_ERROR(line.parse(argc, argv));
   options.help = line.helpRequested();
