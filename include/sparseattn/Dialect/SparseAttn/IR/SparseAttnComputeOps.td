@@ -19,8 +19,8 @@ def SA_PermuteOp : SA_Op<"permute", [Pure]> {
     stands at position `i` of the order; with `inverse`,
     `output[:, perm[i]] = input[:, i]`.
 
-    Life span: written by users at the entry and the exit of a model; the
-    conversion moves it to the host.
+    Life span: written by users at a layer's entry and exit;
+    `sparseattn-hoist-permutes` turns it into an attribute of the function.
 
     ```mlir
     #order = #sparseattn.order<hilbert, grid = [4, 8, 8]>
@@ -117,7 +117,9 @@ def SA_MergeOp : SA_Op<"merge", [Pure]> {
     without a visible key has output 0 and lse -inf; merging two of them gives
     the same.
 
-    Life span: written by users who attend in parts; becomes merge instructions.
+    Life span: written by users who attend in parts, for the interpreter and the
+    folders; the conversion to `sa_comm` makes its own merge instructions and
+    does not take this op.
 
     ```mlir
     func.func @merge(%o0: tensor<2x100x64xf32>, %l0: tensor<2x100xf32>,

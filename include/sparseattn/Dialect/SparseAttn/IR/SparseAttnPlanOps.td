@@ -171,8 +171,8 @@ def SA_ReshardOp : SA_Op<"reshard", [Pure]> {
     segment, as the plan owns them. `sequence`: back. The value of the tensor
     does not change.
 
-    Life span: made by `sparseattn-insert-plan`; becomes an all-to-all, or the
-    moves of single heads.
+    Life span: made by `sparseattn-insert-plan`; becomes the exchanges between
+    shards and heads.
 
     ```mlir
     func.func @reshard(%q: tensor<12x14040x128xf32>, %plan: !sparseattn.plan)
