@@ -1,5 +1,4 @@
-//===- Evaluate.h - One function for each op ----------------------*- C++
-//-*-===//
+//===- Evaluate.h - One function for each op --------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

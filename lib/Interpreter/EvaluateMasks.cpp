@@ -1,5 +1,4 @@
-//===- EvaluateMasks.cpp - Pooling, routing and set operations
-//-------------===//
+//===- EvaluateMasks.cpp - Pooling, routing and set operations ------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

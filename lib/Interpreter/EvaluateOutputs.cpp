@@ -1,5 +1,4 @@
-//===- EvaluateOutputs.cpp - Permutation, attention and merging
-//------------===//
+//===- EvaluateOutputs.cpp - Permutation, attention and merging -----------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- EvaluatePlans.cpp - Placement, balance and augmentation
-//-------------===//
+//===- EvaluatePlans.cpp - Placement, balance and augmentation ------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

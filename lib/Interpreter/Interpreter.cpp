@@ -1,5 +1,4 @@
-//===- Interpreter.cpp - Evaluates functions of sparseattn ops
-//-------------===//
+//===- Interpreter.cpp - Evaluates functions of sparseattn ops ------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

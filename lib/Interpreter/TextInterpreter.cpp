@@ -1,5 +1,4 @@
-//===- TextInterpreter.cpp - Interprets modules given as text
-//--------------===//
+//===- TextInterpreter.cpp - Interprets modules given as text -------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Check.cpp - Comparison with the dense masked reference
-//--------------===//
+//===- Check.cpp - Comparison with the dense masked reference -------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

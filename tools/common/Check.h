@@ -1,5 +1,4 @@
-//===- Check.h - Comparison with the dense masked reference -------*- C++
-//-*-===//
+//===- Check.h - Comparison with the dense masked reference -----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- CommandLine.h - Options of the sparseattn tools ------------*- C++
-//-*-===//
+//===- CommandLine.h - Options of the sparseattn tools ----------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

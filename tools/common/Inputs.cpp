@@ -1,5 +1,4 @@
-//===- Inputs.cpp - Tensors of a layer
-//-------------------------------------===//
+//===- Inputs.cpp - Tensors of a layer ------------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

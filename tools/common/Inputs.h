@@ -1,5 +1,4 @@
-//===- Inputs.h - Tensors of a layer ------------------------------*- C++
-//-*-===//
+//===- Inputs.h - Tensors of a layer ----------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

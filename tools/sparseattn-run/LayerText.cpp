@@ -1,5 +1,4 @@
-//===- LayerText.cpp - The layer that --attend runs
-//------------------------===//
+//===- LayerText.cpp - The layer that --attend runs -----------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

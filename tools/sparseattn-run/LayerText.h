@@ -1,5 +1,4 @@
-//===- LayerText.h - The layer that --attend runs -----------------*- C++
-//-*-===//
+//===- LayerText.h - The layer that --attend runs ---------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

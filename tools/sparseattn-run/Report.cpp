@@ -1,5 +1,4 @@
-//===- Report.cpp - report.json of one layer
-//-------------------------------===//
+//===- Report.cpp - report.json of one layer ------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Report.h - report.json of one layer ------------------------*- C++
-//-*-===//
+//===- Report.h - report.json of one layer ----------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

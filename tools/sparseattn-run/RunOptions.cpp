@@ -1,5 +1,4 @@
-//===- RunOptions.cpp - Options of sparseattn-run
-//--------------------------===//
+//===- RunOptions.cpp - Options of sparseattn-run -------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

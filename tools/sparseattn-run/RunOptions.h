@@ -1,5 +1,4 @@
-//===- RunOptions.h - Options of sparseattn-run -------------------*- C++
-//-*-===//
+//===- RunOptions.h - Options of sparseattn-run -----------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

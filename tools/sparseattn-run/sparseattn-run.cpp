@@ -1,5 +1,4 @@
-//===- sparseattn-run.cpp - Compiles and runs one layer
-//--------------------===//
+//===- sparseattn-run.cpp - Compiles and runs one layer -------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Interpreter.h - Evaluates functions of sparseattn ops ------*- C++
-//-*-===//
+//===- Interpreter.h - Evaluates functions of sparseattn ops ----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- TextInterpreter.h - Interprets modules given as text -------*- C++
-//-*-===//
+//===- TextInterpreter.h - Interprets modules given as text -----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Values.h - What the interpreter computes with --------------*- C++
-//-*-===//
+//===- Values.h - What the interpreter computes with ------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

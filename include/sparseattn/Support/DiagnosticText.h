@@ -1,5 +1,4 @@
-//===- DiagnosticText.h - Diagnostics as one message --------------*- C++
-//-*-===//
+//===- DiagnosticText.h - Diagnostics as one message ------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
