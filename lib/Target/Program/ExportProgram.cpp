@@ -1,5 +1,4 @@
-//===- ExportProgram.cpp - From sa_comm text to programs
-//-------------------===//
+//===- ExportProgram.cpp - From sa_comm text to programs ------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- VerifySchedule.cpp - Prove the schedules of a module
-//----------------===//
+//===- VerifySchedule.cpp - Prove the schedules of a module ---------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

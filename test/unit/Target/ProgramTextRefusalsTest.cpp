@@ -1,5 +1,4 @@
-//===- ProgramTextRefusalsTest.cpp - Programs that have no text
-//------------===//
+//===- ProgramTextRefusalsTest.cpp - Programs that have no text -----------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- ProgramTextTestSupport.h - Programs through text -------------*- C++
-//-*-===//
+//===- ProgramTextTestSupport.h - Programs through text ---------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

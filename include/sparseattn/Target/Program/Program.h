@@ -1,5 +1,4 @@
-//===- ProgramTranslation.h - Programs as sa_comm text, both ways -*- C++
-//-*-===//
+//===- Program.h - Programs as sa_comm text, both ways ----------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

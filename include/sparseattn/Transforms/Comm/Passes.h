@@ -1,5 +1,4 @@
-//===- Passes.h - Passes over schedules ---------------------------*- C++
-//-*-===//
+//===- Passes.h - Passes over schedules -------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- CommAttrs.cpp - Checks and conversions of sa_comm attributes
-//--------===//
+//===- CommAttrs.cpp - Checks and conversions of sa_comm attributes -------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- CommDialect.cpp - Registration of the sa_comm dialect
-//---------------===//
+//===- CommDialect.cpp - Registration of the sa_comm dialect --------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- CommHeaderText.cpp - Attributes of a schedule's header as text
-//------===//
+//===- CommHeaderText.cpp - Attributes of a schedule's header as text -----===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- CommMaskText.cpp - Masks as text, both ways
-//-------------------------===//
+//===- CommMaskText.cpp - Masks as text, both ways ------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

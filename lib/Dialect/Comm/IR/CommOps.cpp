@@ -1,5 +1,4 @@
-//===- CommOps.cpp - Builders and names of the sa_comm operations
-//----------===//
+//===- CommOps.cpp - Builders and names of the sa_comm operations ---------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- CommParsers.cpp - Lists, headers and masks read from text
-//-----------===//
+//===- CommParsers.cpp - Lists and headers read from text -----------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

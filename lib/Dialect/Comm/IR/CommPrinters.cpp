@@ -1,5 +1,4 @@
-//===- CommPrinters.cpp - Lists, headers and masks as text
-//-----------------===//
+//===- CommPrinters.cpp - Lists and headers as text -----------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- CommSyntax.h - Text of lists, shared by operations and attributes -*- C++
-//-*-===//
+//===- CommSyntax.h - Text of lists and headers -----------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

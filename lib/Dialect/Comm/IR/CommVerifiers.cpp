@@ -1,5 +1,4 @@
-//===- CommVerifiers.cpp - Constraints of single operations
-//----------------===//
+//===- CommVerifiers.cpp - Constraints of single operations ---------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Comm.h - The sa_comm dialect --------------------------------*- C++
-//-*-===//
+//===- Comm.h - The sa_comm dialect -----------------------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
