@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace kerneltest;
 using sart::DType;
@@ -58,6 +59,72 @@ private:
   void *start;
 };
 
+/// A copy of a matrix without padding, right before a page that must not be
+/// touched.
+class GuardedCopy {
+public:
+  explicit GuardedCopy(const Matrix &from) {
+    int64_t elementBytes = sart::byteSize(from.type);
+    int64_t bytes = from.rows * from.columns * elementBytes;
+    int64_t page = sysconf(_SC_PAGESIZE);
+    int64_t pages = (bytes + page - 1) / page;
+    size = static_cast<size_t>((pages + 1) * page);
+    start = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+      return;
+    char *end = static_cast<char *>(start) + pages * page;
+    mprotect(end, static_cast<size_t>(page), PROT_NONE);
+    view.allocated = view.aligned = end - bytes;
+    view.sizes[0] = from.rows;
+    view.sizes[1] = view.strides[0] = from.columns;
+    view.strides[1] = 1;
+    for (int64_t i = 0; i < from.rows; ++i)
+      for (int64_t j = 0; j < from.columns; ++j)
+        sart::storeFromFloat(view.aligned, from.type, i * from.columns + j,
+                             static_cast<float>(from.get(i, j)));
+  }
+  ~GuardedCopy() {
+    if (start != MAP_FAILED)
+      munmap(start, size);
+  }
+  GuardedCopy(const GuardedCopy &) = delete;
+  bool valid() const { return start != MAP_FAILED; }
+
+  MemRef<void, 2> view;
+
+private:
+  size_t size;
+  void *start;
+};
+
+TEST(AttendLayout, NothingBehindTheLastRowIsRead) {
+  for (const std::string &target : runnableTargets())
+    for (DType type : {DType::F32, DType::BF16, DType::F16})
+      for (int64_t headDim : {40, 64})
+        for (bool causal : {false, true}) {
+          SCOPED_TRACE(target);
+          KernelSpec spec = spec64();
+          spec.headDim = headDim;
+          spec.dtype = spec.outDtype = type;
+          spec.causal = causal;
+          std::mt19937 random(4);
+          AttendProblem problem(spec, 65, 107);
+          problem.q.fillNormal(random, 1);
+          problem.k.fillNormal(random, 1);
+          problem.v.fillNormal(random, 1);
+          AttendResult expected = runAttend(problem, target);
+          GuardedCopy q(problem.q), k(problem.k), v(problem.v);
+          ASSERT_TRUE(q.valid() && k.valid() && v.valid());
+          Matrix o(type, 65, headDim, headDim), lse(DType::F32, 65, 1, 1);
+          for (int64_t block = 0; block < 2; ++block)
+            callAttend(problem, block, q.view, k.view, v.view, o, lse, target);
+          for (int64_t i = 0; i < 65; ++i)
+            for (int64_t d = 0; d < headDim; ++d)
+              ASSERT_EQ(o.get(i, d), expected.o.get(i, d));
+        }
+}
+
 TEST(AttendLayout, OffsetsBeyond32Bits) {
   // Rows 2^24 elements apart: row 200 starts at element 3.4e9.
   constexpr int64_t kPitch = int64_t(1) << 24, kRows = 200;
@@ -83,27 +150,8 @@ TEST(AttendLayout, OffsetsBeyond32Bits) {
     view->strides[0] = kPitch;
   }
 
-  const auto &kernel = compiled(problem.spec);
-  ASSERT_NE(kernel.entry, nullptr);
   Matrix o(DType::F32, 64, 64, 64), lse(DType::F32, 64, 1, 1);
-  auto q = problem.q.view(), oView = o.view(), lseRows = lse.view();
-  MemRef<float, 1> lseView;
-  lseView.allocated = lseView.aligned = static_cast<float *>(lseRows.aligned);
-  lseView.offset = lseRows.offset;
-  lseView.sizes[0] = 64;
-  lseView.strides[0] = 1;
-  MemRef<int32_t, 1> list;
-  list.allocated = list.aligned = problem.lists[0].data();
-  list.sizes[0] = static_cast<int64_t>(problem.lists[0].size());
-  list.strides[0] = 1;
-  Scratch scratch(kernel.scratchBytes);
-  auto scratchView = scratch.view();
-  reinterpret_cast<void (*)(MemRef<void, 2> *, MemRef<void, 2> *,
-                            MemRef<void, 2> *, MemRef<void, 2> *,
-                            MemRef<float, 1> *, MemRef<int32_t, 1> *,
-                            MemRef<int8_t, 1> *, intptr_t, intptr_t, float)>(
-      kernel.entry)(&q, &views[0], &views[1], &oView, &lseView, &list,
-                    &scratchView, 0, 0, problem.scale);
+  callAttend(problem, 0, problem.q.view(), views[0], views[1], o, lse);
   for (int64_t i = 0; i < 64; ++i)
     for (int64_t d = 0; d < 64; ++d)
       ASSERT_EQ(o.get(i, d), expected.o.get(i, d));

@@ -89,6 +89,13 @@ struct AttendResult {
   Matrix o, lse;
 };
 
+/// Runs the kernel on one q-block, with q, k and v from somewhere else than
+/// `problem`. Fails the test if anything outside the results is written.
+void callAttend(const AttendProblem &problem, int64_t block,
+                sart::MemRef<void, 2> q, sart::MemRef<void, 2> k,
+                sart::MemRef<void, 2> v, Matrix &o, Matrix &lse,
+                const std::string &target = "host");
+
 /// Runs the kernel on every q-block. Fails the test if anything outside the
 /// results is written.
 AttendResult runAttend(const AttendProblem &problem,
