@@ -62,6 +62,7 @@ struct PlannedExtra {
     return head == o.head && ring == o.ring && tiles == o.tiles;
   }
 };
+// LLVM finds these by name. NOLINTBEGIN(readability-identifier-naming)
 inline llvm::hash_code hash_value(const PlannedMove &m) {
   return llvm::hash_combine(m.head, m.from, m.to);
 }
@@ -71,6 +72,7 @@ inline llvm::hash_code hash_value(const PlannedTransfer &t) {
 inline llvm::hash_code hash_value(const PlannedExtra &e) {
   return llvm::hash_combine(e.head, e.ring, e.tiles);
 }
+// NOLINTEND(readability-identifier-naming)
 
 } // namespace mlir::sparseattn
 
