@@ -102,11 +102,9 @@ private:
       out << "\n";
     }
     const Placement &placement = context.program.placement;
-    std::vector<int64_t> owners;
-    for (int64_t head = 0; head < placement.shape.heads; ++head)
-      owners.push_back(placement.ownerOfHead(head));
-    std::vector<int64_t> before = rankLoads(
-        countLoads(*context.program.mask, placement), owners, placement.mesh);
+    std::vector<int64_t> before =
+        rankLoads(countLoads(*context.program.mask, placement),
+                  Plan().owners(placement), placement.mesh);
     out << "  imbalance (largest / mean): " << fixed(imbalance(loads), 3)
         << ", with every head where it began " << fixed(imbalance(before), 3)
         << "\n";

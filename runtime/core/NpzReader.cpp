@@ -38,19 +38,14 @@ Expected<std::vector<uint8_t>> readWhole(const std::string &path) {
   std::vector<uint8_t> bytes;
   size_t filled = 0;
   // Grown as it is read: the size of a pipe or a special file is not known.
-  while (true) {
-    if (filled == bytes.size())
-      bytes.resize(std::max<size_t>(size_t(1) << 16, bytes.size() * 2));
+  do {
+    bytes.resize(std::max<size_t>(size_t(1) << 16, bytes.size() * 2));
     errno = 0;
-    size_t count =
+    filled +=
         std::fread(bytes.data() + filled, 1, bytes.size() - filled, file.get());
-    filled += count;
-    if (count == 0) {
-      if (std::ferror(file.get()))
-        return unreadable(std::strerror(errno));
-      break;
-    }
-  }
+  } while (filled == bytes.size());
+  if (std::ferror(file.get()))
+    return unreadable(std::strerror(errno));
   bytes.resize(filled);
   return bytes;
 }

@@ -17,7 +17,8 @@
 namespace sart {
 
 /// Why bytes travel.
-enum Traffic { Exchange, Moved, Ring, Small, numTraffic };
+enum Traffic { Exchange, Moved, Ring, Small };
+constexpr int numTraffic = 4;
 
 /// Walks a valid bound program once and adds up what its instructions do:
 /// tiles and rows per rank, bytes per link, and when each instruction ends

@@ -22,7 +22,7 @@ RankExecutor::RankExecutor(ExecutorShared &shared, int64_t rank)
   int32_t last = -1;
   for (const Instruction &instruction : instructions)
     last = std::max(last, instruction.token);
-  tokens.resize(static_cast<size_t>(last + 1));
+  tokens.resize(static_cast<size_t>(last) + 1);
   // Not lse, masks, summaries or pooled values. Names are the program's own.
   for (const Window &window : shared.program.windows)
     payload.push_back(window.rowElements != 1 && window.dtype != DType::I32);

@@ -243,11 +243,9 @@ Status RankExecutor::plan(const Instruction &instruction) {
   if (!summary)
     return summary.status();
   Clock::time_point begin = Clock::now();
-  std::vector<int64_t> owners;
-  for (int64_t head = 0; head < shape().heads; ++head)
-    owners.push_back(placement().ownerOfHead(head));
   RankRecord &own = record();
-  own.routedLoads = rankLoads(summary->loads, owners, placement().mesh);
+  own.routedLoads =
+      rankLoads(summary->loads, Plan().owners(placement()), placement().mesh);
   if (shared.givenPlan) {
     Status status = shared.givenPlan->verify(placement());
     if (!status.ok())

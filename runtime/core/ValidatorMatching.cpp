@@ -329,6 +329,7 @@ private:
       return;
     bool gather = model.opcode == Opcode::AllGather;
     std::vector<std::vector<int64_t>> received;
+    received.reserve(meeting.members.size());
     for (int32_t id : meeting.members)
       received.push_back(
           partRows(at(id).lists[gather ? 1 : 2], at(id).lists[gather ? 2 : 3]));
@@ -355,6 +356,7 @@ private:
   void checkPhases() {
     std::vector<std::pair<int32_t, int32_t>>
         phases; // phase, id of a collective
+    phases.reserve(schedule.meetings.size());
     for (const Meeting &meeting : schedule.meetings)
       phases.push_back(
           {at(meeting.members.front()).phase, meeting.members.front()});

@@ -151,6 +151,7 @@ void sart::checkHeader(ValidatorContext &context) {
   for (size_t i = 0; i < program.windows.size() && !context.full(); ++i)
     checkWindow(context, i);
   std::vector<std::string_view> names;
+  names.reserve(program.windows.size());
   for (const Window &window : program.windows)
     names.push_back(window.name);
   checkDistinct(context, "window", std::move(names));
@@ -322,6 +323,8 @@ bool checkWindowRules(ValidatorContext &context, int64_t rank, size_t index,
       return false;
     }
   }
+  if (!first)
+    return true;
   if (instruction.opcode == Opcode::Release &&
       first->role != Window::Role::Internal) {
     context.add("structure", rank, index, "window ", first->name,
