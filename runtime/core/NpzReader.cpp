@@ -38,12 +38,14 @@ Expected<std::vector<uint8_t>> readWhole(const std::string &path) {
   std::vector<uint8_t> bytes;
   size_t filled = 0;
   // Grown as it is read: the size of a pipe or a special file is not known.
+  size_t count = 0, wanted = 0;
   do {
     bytes.resize(std::max<size_t>(size_t(1) << 16, bytes.size() * 2));
+    wanted = bytes.size() - filled;
     errno = 0;
-    filled +=
-        std::fread(bytes.data() + filled, 1, bytes.size() - filled, file.get());
-  } while (filled == bytes.size());
+    count = std::fread(bytes.data() + filled, 1, wanted, file.get());
+    filled += count;
+  } while (count == wanted);
   if (std::ferror(file.get()))
     return unreadable(std::strerror(errno));
   bytes.resize(filled);
