@@ -181,8 +181,9 @@ AttendEmitter::Values AttendEmitter::scoreTile(const Visit &visit, Value packed,
 AttendEmitter::Values AttendEmitter::maskScores(Value count, Value offset) {
   Type i32 = e.b.getI32Type();
   VectorType lanes = e.vec(i32, e.target.lanes);
-  // At -width and below no lane sees a key.
-  Value low = e.castInteger(e.maximum(offset, idx(-layout.width)), i32);
+  // From -width down no lane sees a key: `count` is 0 and a value that does not
+  // fit 32 bits is not used. From `count` up nothing is masked.
+  Value low = e.castInteger(offset, i32);
   Values limits;
   for (int64_t i = 0; i < layout.vectors; ++i)
     limits.push_back(

@@ -194,8 +194,9 @@ void RouteEmitter::computeScores() {
                          toDouble(e.loadVector(narrow, pooledK, {j, d}));
                      return {e.fma(e.loadVector(wide, query, d), key, sum[0])};
                    })[0];
-        // Adding zero turns -0 into +0: the two are equal scores.
-        Value score = e.addF(e.mulF(e.sumLanes(dot), factor), e.real(f64, 0));
+        // Sums start from +0, so all zero scores have the same sign and with
+        // it the same bits.
+        Value score = e.mulF(e.sumLanes(dot), factor);
         e.store(score, scores, j);
         Value less = e.compareF(arith::CmpFPredicate::OLT, score, carried[0]);
         return {e.select(less, score, carried[0]),
