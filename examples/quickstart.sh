@@ -6,5 +6,5 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 "$root/tools/install-dependencies.sh" build
 echo "building (a few minutes the first time)"
-"$root/tools/build.sh" sparseattn-dit-host
+"$root/tools/build.sh" sparseattn-dit-host sparseattn-run sparseattn-opt
 exec "$root/build/bin/sparseattn-dit-host" --out "$root/build/quickstart" "$@"

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace sart;
 
@@ -33,7 +34,9 @@ double sart::errorBound(DType dtype, double largestScore, double largestValue) {
   double rounding = dtype == DType::F32   ? std::ldexp(1, -18)
                     : dtype == DType::F16 ? std::ldexp(1, -10)
                                           : std::ldexp(1, -7);
-  return (rounding + std::ldexp(largestScore, -21)) * largestValue;
+  // Below the smallest normal number rounding is absolute.
+  return (rounding + std::ldexp(largestScore, -21)) * largestValue +
+         std::numeric_limits<float>::min();
 }
 
 double sart::lseErrorBound(double largestScore) {

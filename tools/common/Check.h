@@ -10,6 +10,8 @@
 
 #include "Inputs.h"
 
+#include <cmath>
+
 namespace sart {
 
 struct CheckResult {
@@ -19,7 +21,10 @@ struct CheckResult {
   double bound = 0;    ///< stated bound of maxError
   double maxLseError = 0, lseBound = 0; ///< the same of lse
   double keptMass = 0; ///< mean of exp(lse - lse_dense) over the rows
-  bool passed() const { return maxError <= bound && maxLseError <= lseBound; }
+  /// A bound that is not finite proves nothing.
+  bool passed() const {
+    return std::isfinite(bound) && maxError <= bound && maxLseError <= lseBound;
+  }
 };
 
 /// Stated bound of |out - reference|: (r + 2^-21 * s) * max|v| with s the

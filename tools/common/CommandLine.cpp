@@ -156,6 +156,8 @@ Status CommandLine::parse(int argc, char **argv) {
                          option->value);
       value = argv[++i];
     }
+    if (option->needsValue && value.empty())
+      return makeError("--", name, ": got '', expected ", option->value);
     SART_RETURN_IF_ERROR(option->parse(value));
   }
   return Status::success();
@@ -234,6 +236,16 @@ Status sart::checkWritable(const std::string &what, const std::string &path) {
     return makeError(what, ": got '", path, "' (folder '", folder,
                      "' is not writable), expected a writable folder");
   return Status::success();
+}
+
+int sart::finishOutput() {
+  errno = 0;
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.good())
+    return 0;
+  return reportError(makeError("stdout: got '",
+                               errno ? std::strerror(errno) : "write error",
+                               "', expected room for the output"));
 }
 
 int sart::reportError(const Status &status) {

@@ -76,6 +76,9 @@ Expected<std::string> readTextFile(const std::string &what,
 /// not exist or is not writable, or the path is a folder.
 Status checkWritable(const std::string &what, const std::string &path);
 
+/// Flushes stdout; 0, or 1 after an error when it did not take everything.
+int finishOutput();
+
 /// Prints `error: <message>` to stderr and returns 1.
 int reportError(const Status &status);
 

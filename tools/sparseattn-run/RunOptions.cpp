@@ -12,6 +12,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 
 using namespace sart;
 
@@ -81,6 +83,37 @@ static Status checkCombination(const CommandOptions &options,
     if (options.compileOnly && given)
       return makeError(what, ": got it with --compile-only, expected one of "
                              "them");
+  return Status::success();
+}
+
+/// No output may replace an input or another output.
+static Status checkDistinctFiles(const CommandOptions &options) {
+  struct File {
+    const char *what;
+    const std::string &path;
+    bool output;
+  };
+  std::map<std::string, const char *> seen;
+  for (const File &file : {File{"the layer", options.layerPath, false},
+                           {"--inputs", options.inputs, false},
+                           {"--plan", options.plan, false},
+                           {"--program", options.program, false},
+                           {"--outputs", options.outputs, true},
+                           {"--save-plan", options.savePlan, true},
+                           {"--save-program", options.saveProgram, true},
+                           {"--report", options.report, true},
+                           {"--trace", options.trace, true}}) {
+    if (file.path.empty())
+      continue;
+    std::error_code ignored;
+    std::string real =
+        std::filesystem::weakly_canonical(file.path, ignored).string();
+    auto [place, fresh] =
+        seen.insert({real.empty() ? file.path : real, file.what});
+    if (!fresh && file.output)
+      return makeError(file.what, ": got '", file.path, "', the file of ",
+                       place->second, ", expected another one");
+  }
   return Status::success();
 }
 
@@ -188,5 +221,6 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
         {"--trace", &options.trace}})
     if (!path->empty())
       SART_RETURN_IF_ERROR(checkWritable(what, *path));
+  SART_RETURN_IF_ERROR(checkDistinctFiles(options));
   return Status::success();
 }

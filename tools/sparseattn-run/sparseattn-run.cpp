@@ -24,6 +24,11 @@ using namespace sart;
 
 namespace {
 
+NpzArray archived(const HostTensor &tensor) {
+  return toArray(tensor.dtype, {tensor.shape.begin(), tensor.shape.end()},
+                 tensor.data);
+}
+
 /// One invocation, in the order of its steps.
 class Run {
 public:
@@ -35,6 +40,7 @@ private:
   Status createLayer();
   Status matchInputs();
   Status run();
+  Status checkRange();
   Status check();
   Status writeOutputs();
   std::string chosenDType() const;
@@ -202,9 +208,43 @@ Status Run::matchInputs() {
     std::printf("inputs     rounded from %s to %s\n",
                 std::string(toString(inputs.q.dtype)).c_str(),
                 std::string(toString(dtype)).c_str());
-    for (HostTensor *tensor : {&inputs.q, &inputs.k, &inputs.v})
+    for (auto [name, tensor] :
+         {std::pair<const char *, HostTensor *>{"q", &inputs.q},
+          {"k", &inputs.k},
+          {"v", &inputs.v}}) {
       *tensor = tensor->converted(dtype);
+      SART_RETURN_IF_ERROR(
+          checkFinite(concat(name, " rounded to ", toString(dtype)),
+                      archived(*tensor), dtype));
+    }
   }
+  return Status::success();
+}
+
+/// Scores and sums outside of fp32 would otherwise pass for results, or for
+/// empty rows.
+Status Run::checkRange() {
+  SART_RETURN_IF_ERROR(checkFinite("out", archived(out), out.dtype));
+  if (info.causal || info.permuted || info.q_blocks * info.kv_blocks == 0)
+    return Status::success();
+  std::vector<uint8_t> mask(
+      static_cast<size_t>(info.heads * info.q_blocks * info.kv_blocks));
+  if (sa_layer_get_mask(layer.get(), mask.data(), mask.size()) != SA_OK)
+    return lastError();
+  for (int64_t head = 0; head < info.heads; ++head)
+    for (int64_t row = 0; row < info.sq; ++row) {
+      const uint8_t *blocks =
+          mask.data() +
+          (head * info.q_blocks + row / info.block_q) * info.kv_blocks;
+      float value =
+          loadAsFloat(lse.data.data(), lse.dtype, head * info.sq + row);
+      if (!std::isfinite(value) &&
+          std::any_of(blocks, blocks + info.kv_blocks,
+                      [](uint8_t bit) { return bit != 0; }))
+        return makeError("lse of head ", head, " row ", row, ": got ", value,
+                         " in a row with keys, expected scale * (q . k) within "
+                         "fp32");
+    }
   return Status::success();
 }
 
@@ -222,7 +262,7 @@ Status Run::run() {
   if (sa_layer_run_whole(layer.get(), &q, &k, &v, &o, &l, nullptr, &stats) !=
       SA_OK)
     return lastError();
-  return Status::success();
+  return checkRange();
 }
 
 Status Run::check() {
@@ -282,9 +322,9 @@ int main(int argc, char **argv) {
     return reportError(status);
   if (options.help) {
     std::fputs(helpText.c_str(), stdout);
-    return 0;
+    return finishOutput();
   }
   if (Status status = Run(options).execute(); !status.ok())
     return reportError(status);
-  return 0;
+  return finishOutput();
 }

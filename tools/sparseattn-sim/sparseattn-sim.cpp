@@ -275,9 +275,9 @@ int main(int argc, char **argv) {
     return reportError(status);
   if (options.help) {
     print(helpText);
-    return 0;
+    return finishOutput();
   }
   if (Status status = Simulation(options).execute(); !status.ok())
     return reportError(status);
-  return 0;
+  return finishOutput();
 }

@@ -198,5 +198,5 @@ Status translate(int argc, char **argv) {
 int main(int argc, char **argv) {
   if (Status status = translate(argc, argv); !status.ok())
     return sart::reportError(status);
-  return 0;
+  return sart::finishOutput();
 }

@@ -64,6 +64,10 @@ for option in ("--outputs", "--report", "--trace", "--save-plan", "--save-progra
 bad("--plan: got 'missing.mlir'", layer, "--plan", "missing.mlir")
 bad("--program: got 'missing.mlir'", "--program", "missing.mlir")
 
+expect_error("--outputs: got 'good.npz', the file of --inputs", layer, "--inputs", "good.npz", "--outputs", "good.npz")
+expect_error("--save-plan: got '\\./layer.mlir', the file of the layer", layer, "--save-plan", "./layer.mlir")
+expect_error("--trace: got 'a', the file of --report", layer, "--report", "a", "--trace", "a", leaves=["a"])
+
 # Arrays.
 bad("array 'v'.*got none", layer, "--inputs", npz(v=None))
 bad("got 'w', expected q, k, v", layer, "--inputs", npz(w=good["v"]))
@@ -83,6 +87,14 @@ bad("mask.*got 12 tiles, expected 2 x 2 x 2", layer, "--inputs", npz(mask=np.one
 bad("shape of array 'mask'", "--attend", "--inputs", npz(mask=np.ones((2, 3, 2), bool)))
 bad("head.?dim", "--attend", "--inputs", npz(**{n: a[:, :, :31] for n, a in good.items()}))
 bad("heads", "--attend", "--inputs", npz(q=np.zeros((3, 100, 32), np.float32)))
+
+# Numbers that leave fp32, or the type they are rounded to.
+bad("array 'q rounded to f16' at \\[0, 0, 0\\]: got inf", layer, "--dtype", "fp16", "--inputs",
+    npz(q=np.full((2, 100, 32), 1e6, np.float32)))
+bad("lse of head 0 row 0: got -inf in a row with keys", "--attend", "--inputs",
+    npz(q=good["q"] * np.float32(1e25), k=good["k"] * np.float32(1e25)))
+bad("array 'out' at", "--attend", "--inputs", npz(v=np.full((2, 100, 32), 3e38, np.float32)))
+bad("--plan: got ''", layer, "--plan", "")
 
 # Archives that are not.
 write("text.npz", "hello")
