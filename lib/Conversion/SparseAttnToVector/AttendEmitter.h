@@ -53,8 +53,6 @@ private:
   void finishPanel(Value panel);
   void writeRow(Value row);
 
-  void forEachFeature(llvm::function_ref<void(Value)> body);
-
   Value idx(int64_t i) { return e.index(i); }
   /// Column of vector `v` inside a panel.
   Value lane(int64_t v) { return idx(v * e.target.lanes); }

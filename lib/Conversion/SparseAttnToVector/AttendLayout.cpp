@@ -38,9 +38,6 @@ AttendLayout::AttendLayout(const sart::KernelSpec &spec,
   scoreRows = rows(target.scoreRows, spec.blockK);
   outputRows = rows(target.outputRows, spec.headDim);
   widened = spec.dtype != sart::DType::F32;
-  // One cache line more than the row: rows a power of two apart would share few
-  // sets of the first-level cache.
-  widePitch = spec.headDim + 16;
 
   int64_t next = 0;
   auto take = [&](int64_t elements) {
@@ -53,8 +50,8 @@ AttendLayout::AttendLayout(const sart::KernelSpec &spec,
   weights = take(spec.blockK * width);
   maxima = take(panels * width);
   sums = take(panels * width);
-  keys = take(widened ? spec.blockK * widePitch : 0);
-  values = take(widened ? spec.blockK * widePitch : 0);
+  keys = take(widened ? spec.blockK * spec.headDim : 0);
+  values = take(widened ? spec.blockK * spec.headDim : 0);
   bytes = next;
 }
 

@@ -26,7 +26,6 @@ struct AttendLayout {
   int64_t scoreRows;  ///< keys in a tile of Q K^T
   int64_t outputRows; ///< features in a tile of P V
   bool widened;       ///< 16-bit inputs: K and V are copied to fp32 per visit
-  int64_t widePitch;  ///< elements from row to row of the copies
 
   // Byte offsets.
   int64_t queries; ///< [panels][headDim][width], scaled by scale * log2(e)
@@ -34,8 +33,8 @@ struct AttendLayout {
   int64_t weights; ///< [blockK][width], scores then P of the current panel
   int64_t maxima;  ///< [panels][width], running row maximum, base 2
   int64_t sums;    ///< [panels][width], running row sum
-  int64_t keys;    ///< [blockK][widePitch] if widened
-  int64_t values;  ///< [blockK][widePitch] if widened
+  int64_t keys;    ///< [blockK][headDim] if widened
+  int64_t values;  ///< [blockK][headDim] if widened
   int64_t bytes;   ///< total
 };
 
