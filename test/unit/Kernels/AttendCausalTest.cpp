@@ -67,7 +67,7 @@ TEST(AttendCausal, EveryDiagonalOfOneBlock) {
 }
 
 TEST(AttendCausal, RandomListsWithInvisibleBlocks) {
-  std::mt19937 random(9);
+  std::mt19937 random = seeded(9);
   AttendProblem problem = causalProblem(64, 32, 300, 300);
   problem.randomLists(random, 0.4, 0.15);
   checkAttend(problem);

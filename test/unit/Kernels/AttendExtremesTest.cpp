@@ -27,7 +27,7 @@ KernelSpec spec128(DType type = DType::F32) {
 /// plus noise.
 AttendProblem oneSided(const KernelSpec &spec, int64_t queries, int64_t keys,
                        double score) {
-  std::mt19937 random(13);
+  std::mt19937 random = seeded(13);
   AttendProblem problem(spec, queries, keys);
   double side = std::sqrt(std::fabs(score) / (problem.scale * spec.headDim));
   std::normal_distribution<double> noise(0, 0.05);
@@ -63,7 +63,7 @@ TEST(AttendExtremes, ScoresNearMinus3000) {
 TEST(AttendExtremes, QueriesAndKeysOfDeviation10) {
   // The scale must not be rounded to a 16-bit type.
   for (DType type : {DType::F32, DType::BF16, DType::F16}) {
-    std::mt19937 random(3);
+    std::mt19937 random = seeded(3);
     AttendProblem problem(spec128(type), 150, 300);
     problem.q.fillNormal(random, 10);
     problem.k.fillNormal(random, 10);
@@ -110,12 +110,13 @@ TEST(AttendExtremes, LaterBlocksRaiseTheMaximum) {
   KernelSpec spec = spec128();
   spec.blockK = 64;
   AttendProblem problem(spec, 40, 320);
-  std::mt19937 random(5);
+  std::mt19937 random = seeded(5);
   problem.scale = 1;
   std::normal_distribution<double> noise(0, 0.1);
   problem.q.fill([&](int64_t, int64_t d) { return d ? noise(random) : 1; });
   problem.k.fill([&](int64_t j, int64_t d) {
-    return d ? noise(random) : static_cast<double>(j / 64 * 60 - 150);
+    int64_t block = j / 64;
+    return d ? noise(random) : static_cast<double>(block * 60 - 150);
   });
   problem.v.fillNormal(random, 1);
   checkAttend(problem);
@@ -148,7 +149,7 @@ TEST(AttendExtremes, ExponentialIsAccurate) {
 TEST(AttendExtremes, LseIsTheNaturalLogarithm) {
   // Two partial results over disjoint lists merge to the whole with natural
   // exponentials; a base-2 lse would be off by ln 2.
-  std::mt19937 random(3);
+  std::mt19937 random = seeded(3);
   AttendProblem problem(spec128(), 60, 512);
   problem.q.fillNormal(random, 2);
   problem.k.fillNormal(random, 2);

@@ -27,7 +27,7 @@ KernelSpec spec64() {
 
 TEST(AttendLayout, PitchDoesNotChangeTheBits) {
   auto run = [](int64_t extraPitch) {
-    std::mt19937 random(4);
+    std::mt19937 random = seeded(4);
     AttendProblem problem(spec64(), 150, 170, extraPitch);
     problem.q.fillNormal(random, 1);
     problem.k.fillNormal(random, 1);
@@ -108,7 +108,7 @@ TEST(AttendLayout, NothingBehindTheLastRowIsRead) {
           spec.headDim = headDim;
           spec.dtype = spec.outDtype = type;
           spec.causal = causal;
-          std::mt19937 random(4);
+          std::mt19937 random = seeded(4);
           AttendProblem problem(spec, 65, 107);
           problem.q.fillNormal(random, 1);
           problem.k.fillNormal(random, 1);
@@ -128,7 +128,7 @@ TEST(AttendLayout, NothingBehindTheLastRowIsRead) {
 TEST(AttendLayout, OffsetsBeyond32Bits) {
   // Rows 2^24 elements apart: row 200 starts at element 3.4e9.
   constexpr int64_t kPitch = int64_t(1) << 24, kRows = 200;
-  std::mt19937 random(4);
+  std::mt19937 random = seeded(4);
   AttendProblem problem(spec64(), 64, kRows);
   problem.q.fillNormal(random, 1);
   problem.k.fillNormal(random, 1);

@@ -27,7 +27,7 @@ KernelSpec typedSpec(DType type, DType outType, int64_t headDim = 64) {
 }
 
 AttendProblem randomProblem(const KernelSpec &spec) {
-  std::mt19937 random(21);
+  std::mt19937 random = seeded(21);
   AttendProblem problem(spec, 197, 171);
   problem.q.fillNormal(random, 1.5);
   problem.k.fillNormal(random, 1.5);
@@ -93,7 +93,7 @@ TEST(AttendTypes, MeansRoundToNearestEven) {
   for (const std::string &target : runnableTargets())
     for (DType type : {DType::BF16, DType::F16}) {
       KernelSpec spec = typedSpec(type, type, 256);
-      std::mt19937 random(2);
+      std::mt19937 random = seeded(2);
       for (int round = 0; round < 40; ++round) {
         AttendProblem problem(spec, 1, 2);
         problem.q.fill([](int64_t, int64_t) { return 1; });

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -126,7 +127,8 @@ TEST_F(KernelCompilerTest, UnsupportedSpecsAreNamed) {
   EXPECT_EQ(errorOf(spec), "output type is not supported by cpu kernels: got "
                            "bf16, expected f32 or the input type f32");
   spec = KernelSpec();
-  spec.kind = static_cast<KernelSpec::Kind>(7);
+  uint8_t unknown = 7; // a kind read from a file
+  std::memcpy(&spec.kind, &unknown, 1);
   EXPECT_EQ(errorOf(spec),
             "kernel kind is not known: got 7, expected 0, 1 or 2");
   EXPECT_EQ(errorOf(KernelSpec()), "");
@@ -217,6 +219,7 @@ TEST_F(KernelCompilerTest, SeveralThreads) {
   ASSERT_TRUE(compiler);
   std::vector<std::thread> threads;
   std::vector<float> results(4, 0);
+  threads.reserve(results.size());
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
       MLIRContext own(MLIRContext::Threading::DISABLED);

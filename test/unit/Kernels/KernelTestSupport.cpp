@@ -106,6 +106,8 @@ const CompiledKernel &kerneltest::compiled(const KernelSpec &spec,
 // Memory
 //===----------------------------------------------------------------------===//
 
+std::mt19937 kerneltest::seeded(unsigned seed) { return std::mt19937(seed); }
+
 static constexpr int64_t kSpareRows = 3;
 
 Matrix::Matrix(DType type, int64_t rows, int64_t columns, int64_t pitch)
@@ -210,6 +212,7 @@ int64_t AttendProblem::kBlocks() const {
 
 void AttendProblem::fullLists() {
   std::vector<int32_t> all;
+  all.reserve(kBlocks());
   for (int64_t block = 0; block < kBlocks(); ++block)
     all.push_back(static_cast<int32_t>(block));
   lists.assign(qBlocks(), all);
@@ -316,9 +319,9 @@ double kerneltest::expectAttends(const AttendProblem &problem,
                                  const AttendResult &result, double slack) {
   const KernelSpec &spec = problem.spec;
   const double u = roundoff(DType::F32);
-  int64_t D = spec.headDim;
+  int64_t headDim = spec.headDim;
   double scale = problem.scale, largestError = 0;
-  std::vector<double> exact(D);
+  std::vector<double> exact(headDim);
   std::vector<double> q = values(problem.q), k = values(problem.k),
                       v = values(problem.v), o = values(result.o);
   int failures = 0;
@@ -332,11 +335,11 @@ double kerneltest::expectAttends(const AttendProblem &problem,
         if (spec.causal && j > i + problem.diag)
           continue;
         double score = 0, sum = 0;
-        for (int64_t d = 0; d < D; ++d) {
-          double product = q[i * D + d] * k[j * D + d];
+        for (int64_t d = 0; d < headDim; ++d) {
+          double product = q[i * headDim + d] * k[j * headDim + d];
           score += product;
           sum += std::fabs(product);
-          largestValue = std::max(largestValue, std::fabs(v[j * D + d]));
+          largestValue = std::max(largestValue, std::fabs(v[j * headDim + d]));
         }
         scores.emplace_back(j, score * scale);
         largest = std::max(largest, score * scale);
@@ -347,11 +350,12 @@ double kerneltest::expectAttends(const AttendProblem &problem,
     for (auto [j, score] : scores) {
       double weight = std::exp(score - largest);
       total += weight;
-      for (int64_t d = 0; d < D; ++d)
-        exact[d] += weight * v[j * D + d];
+      for (int64_t d = 0; d < headDim; ++d)
+        exact[d] += weight * v[j * headDim + d];
     }
     double n = static_cast<double>(scores.size());
-    double scoreError = 4 * std::sqrt(D) * u * magnitude + 2 * u * magnitude;
+    double scoreError =
+        4 * std::sqrt(headDim) * u * magnitude + 2 * u * magnitude;
     double weightError = scoreError + 1e-7 + 92 * u;
     double exactLse = n > 0 ? largest + std::log(total) : -kInfinity;
     double lse = result.lse.get(i, 0);
@@ -364,7 +368,7 @@ double kerneltest::expectAttends(const AttendProblem &problem,
         ADD_FAILURE() << spec.name() << " lse of row " << i << ": got " << lse
                       << ", expected " << exactLse << " within " << bound;
     }
-    for (int64_t d = 0; d < D; ++d) {
+    for (int64_t d = 0; d < headDim; ++d) {
       double value = n > 0 ? exact[d] / total : 0;
       double bound = 0;
       if (n > 0) {
@@ -375,12 +379,12 @@ double kerneltest::expectAttends(const AttendProblem &problem,
         if (spec.outDtype == DType::F16)
           bound += std::ldexp(1, -25);
       }
-      double error = std::fabs(o[i * D + d] - value);
+      double error = std::fabs(o[i * headDim + d] - value);
       largestError = std::max(largestError, error);
       if (!(error <= bound) && ++failures < 10)
         ADD_FAILURE() << spec.name() << " o[" << i << "][" << d << "]: got "
-                      << o[i * D + d] << ", expected " << value << " within "
-                      << bound;
+                      << o[i * headDim + d] << ", expected " << value
+                      << " within " << bound;
     }
   }
   return largestError;

@@ -27,6 +27,9 @@ const std::vector<std::string> &runnableTargets();
 const mlir::sparseattn::CompiledKernel &
 compiled(const sart::KernelSpec &spec, const std::string &target = "host");
 
+/// A generator that gives the same numbers in every run.
+std::mt19937 seeded(unsigned seed);
+
 /// A matrix in memory of its own: rows are `pitch` elements apart, and there
 /// are spare rows before and after. All that is not an element is NaN.
 class Matrix {

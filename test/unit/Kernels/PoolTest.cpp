@@ -80,7 +80,7 @@ TEST(Pool, EveryHeadDim) {
   int64_t block = 16;
   for (int64_t headDim = 32; headDim <= 256; headDim += 8) {
     KernelSpec spec = poolSpec(DType::F32, headDim, block);
-    std::mt19937 random(1);
+    std::mt19937 random = seeded(1);
     Matrix x(DType::F32, 197, headDim, headDim);
     x.fillNormal(random, 1);
     int64_t blocks = (197 + block - 1) / block;
@@ -92,7 +92,7 @@ TEST(Pool, EveryHeadDim) {
 TEST(Pool, LargeCommonPartCancels) {
   // fp32 sums of 128 numbers near 1000 would be off by 1e-4 and more.
   KernelSpec spec = poolSpec(DType::F32, 64, 128);
-  std::mt19937 random(1);
+  std::mt19937 random = seeded(1);
   Matrix x(DType::F32, 128, 64, 64);
   std::normal_distribution<double> noise(0, 1e-3);
   x.fill([&](int64_t, int64_t) { return 1000 + noise(random); });
@@ -101,7 +101,7 @@ TEST(Pool, LargeCommonPartCancels) {
 
 TEST(Pool, WritesTheGivenBlocksOnly) {
   KernelSpec spec = poolSpec(DType::F32, 64, 32);
-  std::mt19937 random(1);
+  std::mt19937 random = seeded(1);
   Matrix x(DType::F32, 150, 64, 64);
   x.fillNormal(random, 1);
   Matrix y = pool(spec, x, 5, 1, 4);

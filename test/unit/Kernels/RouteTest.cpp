@@ -203,7 +203,7 @@ TEST(Route, FlatAndSharpScores) {
 
 TEST(Route, TiesGoToTheLowerIndex) {
   // Small integers: few distinct scores, many of them equal.
-  std::mt19937 random(5);
+  std::mt19937 random = seeded(5);
   std::uniform_int_distribution<int> digit(-1, 1);
   for (int round = 0; round < 50; ++round) {
     RouteProblem problem(32, 75);
