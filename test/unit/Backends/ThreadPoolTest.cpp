@@ -88,6 +88,19 @@ TEST(ThreadPool, ManyCallersShareTheWorkers) {
   EXPECT_EQ(total, 8 * 200 * 190);
 }
 
+TEST(ThreadPool, ReturnsAfterTheLastItem) {
+  ThreadPool pool(2);
+  for (int round = 0; round < 20; ++round) {
+    // Whichever thread is not the caller is slow.
+    std::atomic<int> done{0};
+    pool.parallelFor(4, [&](int64_t, int64_t worker) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(worker ? 5 : 1));
+      ++done;
+    });
+    ASSERT_EQ(done, 4);
+  }
+}
+
 TEST(ThreadPool, CallsMayNest) {
   ThreadPool pool(2);
   std::atomic<int> calls{0};

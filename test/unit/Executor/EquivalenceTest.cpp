@@ -43,9 +43,8 @@ TEST_P(Equivalence, RoutedLayer) {
   auto executor = executorOf(templateOf(placement, topP(0.8f, 1)));
   ASSERT_NE(executor, nullptr);
   runAll(*executor, data);
-  const BlockMask *mask = executor->lastMask();
-  ASSERT_NE(mask, nullptr);
-  expectOracle(data, *mask, executor->program().scale);
+  BlockMask mask = maskOf(*executor);
+  expectOracle(data, mask, executor->program().scale);
 
   // One rank routes alike.
   Placement single = placement;
@@ -53,7 +52,7 @@ TEST_P(Equivalence, RoutedLayer) {
   LayerData again(placement.shape, 11);
   auto alone = executorOf(templateOf(single, topP(0.8f, 1)));
   runAll(*alone, again);
-  EXPECT_EQ(*alone->lastMask(), *mask);
+  EXPECT_EQ(maskOf(*alone), mask);
 }
 
 TEST_P(Equivalence, ConstantMaskWithEmptyRows) {
@@ -124,6 +123,7 @@ TEST(Policies, RoutingIsTheRuleOfTheContract) {
   Program layer = templateOf(placement, topP(0.7f, 2));
   auto executor = executorOf(layer);
   runAll(*executor, data);
+  BlockMask mask = maskOf(*executor);
   auto pooled = [&](const std::vector<uint8_t> &bytes, int64_t head,
                     int64_t tokens, int64_t block, int64_t size, int64_t d) {
     double sum = 0;
@@ -156,8 +156,8 @@ TEST(Policies, RoutingIsTheRuleOfTheContract) {
         kept -= mass;
       }
       std::sort(expected.begin(), expected.end());
-      const int32_t *row = executor->lastMask()->row(head, i);
-      std::vector<int32_t> got(row, row + executor->lastMask()->count(head, i));
+      const int32_t *row = mask.row(head, i);
+      std::vector<int32_t> got(row, row + mask.count(head, i));
       EXPECT_EQ(got, expected) << "head " << head << " q-block " << i;
     }
   }
@@ -174,11 +174,11 @@ TEST(Policies, TopKDenseAndWindow) {
     LayerData data(shape, 4);
     auto executor = executorOf(templateOf(placement, options));
     runAll(*executor, data);
-    expectOracle(data, *executor->lastMask(), executor->program().scale);
+    expectOracle(data, maskOf(*executor), executor->program().scale);
     for (int64_t head = 0; head < 4; ++head)
       for (int64_t i = 0; i < shape.qBlocks(); ++i) {
-        EXPECT_TRUE(executor->lastMask()->contains(head, i, 0));
-        int64_t count = executor->lastMask()->count(head, i);
+        EXPECT_TRUE(maskOf(*executor).contains(head, i, 0));
+        int64_t count = maskOf(*executor).count(head, i);
         EXPECT_GE(count, std::min<int64_t>(2, shape.visibleKvBlocks(i)));
         EXPECT_LE(count, 3);
       }
@@ -195,11 +195,11 @@ TEST(Policies, TopKDenseAndWindow) {
     options.policy.windowBlocks = 1;
     executor = executorOf(templateOf(placement, options));
     runAll(*executor, data);
-    expectOracle(data, *executor->lastMask(), executor->program().scale);
+    expectOracle(data, maskOf(*executor), executor->program().scale);
     for (int64_t i = 0; i < shape.qBlocks(); ++i)
       for (int64_t j = 0; j < shape.kvBlocks(); ++j) {
         int64_t center = i * shape.kvBlocks() / shape.qBlocks();
-        EXPECT_EQ(executor->lastMask()->contains(0, i, j),
+        EXPECT_EQ(maskOf(*executor).contains(0, i, j),
                   std::abs(center - j) <= 1 && j < shape.visibleKvBlocks(i));
       }
   }
@@ -215,10 +215,9 @@ TEST(Policies, DenseOnRequestIsNotSparse) {
   options.dense = true;
   stats = runAll(*executor, dense, options);
   EXPECT_EQ(stats.density, 1);
-  EXPECT_EQ(*executor->lastMask(),
-            BlockMask::dense(7, placement.shape.qBlocks(),
-                             placement.shape.kvBlocks()));
-  expectOracle(dense, *executor->lastMask(), executor->program().scale);
+  EXPECT_EQ(maskOf(*executor), BlockMask::dense(7, placement.shape.qBlocks(),
+                                                placement.shape.kvBlocks()));
+  expectOracle(dense, maskOf(*executor), executor->program().scale);
   EXPECT_NE(sparse.o, dense.o) << "sparse must differ from dense";
   // And back.
   LayerData again(placement.shape, 6);
@@ -236,19 +235,18 @@ TEST(Policies, AugmentationAddsTilesThatAreComputed) {
       LayerData data(placement.shape, 8);
       auto plain = executorOf(templateOf(placement, options));
       RunStats before = runAll(*plain, data);
-      BlockMask routed = *plain->lastMask();
+      BlockMask routed = maskOf(*plain);
       options.planner.augment = true;
       auto executor = executorOf(templateOf(placement, options));
       data.forget();
       RunStats stats = runAll(*executor, data);
-      expectOracle(data, *executor->lastMask(), executor->program().scale);
+      expectOracle(data, maskOf(*executor), executor->program().scale);
       int64_t extra = 0;
       for (const ExtraTiles &tiles : stats.plan.extras)
         extra += tiles.tiles;
       EXPECT_EQ(stats.tiles, before.tiles + extra);
-      EXPECT_EQ(executor->lastMask()->tiles(), routed.tiles() + extra);
-      EXPECT_EQ(*BlockMask::unite(routed, *executor->lastMask()),
-                *executor->lastMask())
+      EXPECT_EQ(maskOf(*executor).tiles(), routed.tiles() + extra);
+      EXPECT_EQ(*BlockMask::unite(routed, maskOf(*executor)), maskOf(*executor))
           << "no routed tile may be lost";
       EXPECT_EQ(stats.plan.loadsAfter, stats.loadsAfter);
       added |= extra > 0;

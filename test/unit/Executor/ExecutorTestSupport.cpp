@@ -183,6 +183,14 @@ RunStats test::runAll(Executor &executor, LayerData &data,
   return stats;
 }
 
+BlockMask test::maskOf(const Executor &executor) {
+  const BlockMask *mask = executor.lastMask();
+  EXPECT_NE(mask, nullptr);
+  const LayerShape &shape = executor.program().placement.shape;
+  return mask ? *mask
+              : BlockMask(shape.heads, shape.qBlocks(), shape.kvBlocks());
+}
+
 TemplateOptions test::topP(float p, int64_t minBlocks) {
   TemplateOptions options;
   options.policy.kind = RoutingPolicy::Kind::TopP;

@@ -66,6 +66,9 @@ Program boundOf(const Placement &placement, const BlockMask &mask,
 RunStats runAll(Executor &executor, LayerData &data,
                 const RunOptions &options = {});
 
+/// The mask of the last run; fails the test when there is none.
+BlockMask maskOf(const Executor &executor);
+
 /// A top-p policy.
 TemplateOptions topP(float p, int64_t minBlocks = 1);
 

@@ -82,7 +82,7 @@ TEST(Failure, RankThatFailsMidWayEndsAllAndIsNamed) {
       // The executor is as good as new.
       data.forget();
       runAll(*executor, data);
-      expectOracle(data, *executor->lastMask(), executor->program().scale);
+      expectOracle(data, maskOf(*executor), executor->program().scale);
     }
   }
 }

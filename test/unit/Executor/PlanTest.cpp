@@ -53,7 +53,7 @@ TEST(Plan, GivenPlanIsCarriedOut) {
     auto executor = executorOf(templateOf(placement, topP(0.7f)));
     LayerData data(placement.shape, 41);
     RunStats own = runAll(*executor, data);
-    BlockMask mask = *executor->lastMask();
+    BlockMask mask = maskOf(*executor);
     EXPECT_FALSE(own.plan.moves.empty()) << "the test needs uneven heads";
 
     RunStats stats;
@@ -90,7 +90,7 @@ TEST(Plan, PlanThatLeavesOutKvBlocksIsRefusedBeforeTheFirstSend) {
   auto executor = executorOf(templateOf(placement, topP(0.7f)), options);
   LayerData data(placement.shape, 42);
   runAll(*executor, data);
-  Plan plan = stayingPlan(*executor->lastMask(), placement);
+  Plan plan = stayingPlan(maskOf(*executor), placement);
   ASSERT_FALSE(plan.transfers.empty());
   ASSERT_FALSE(plan.transfers[0].blocks.empty());
   Range &first = plan.transfers[0].blocks[0];
@@ -108,7 +108,7 @@ TEST(Plan, PlanThatLeavesOutKvBlocksIsRefusedBeforeTheFirstSend) {
     EXPECT_TRUE(std::isnan(data.oAt(0, row, 0))) << "nothing may be computed";
   // The next step is not affected.
   runAll(*executor, data);
-  expectOracle(data, *executor->lastMask(), executor->program().scale);
+  expectOracle(data, maskOf(*executor), executor->program().scale);
 }
 
 TEST(Plan, PlanForAnotherLayerIsRefused) {
@@ -187,7 +187,7 @@ TEST(Plan, BoundProgramOfARunDoesTheSameWork) {
       EXPECT_EQ(replayed.bytesSent, stats.bytesSent);
       EXPECT_EQ(replayed.tiles, stats.tiles);
       EXPECT_EQ(replayed.density, stats.density);
-      EXPECT_EQ(*replay->lastMask(), *executor->lastMask());
+      EXPECT_EQ(maskOf(*replay), maskOf(*executor));
       // The plan can be read off the instructions.
       EXPECT_EQ(replayed.plan.moves, stats.plan.moves);
       EXPECT_EQ(replayed.plan.transfers, stats.plan.transfers);
@@ -195,7 +195,7 @@ TEST(Plan, BoundProgramOfARunDoesTheSameWork) {
       EXPECT_EQ(replayed.predicted.moved, stats.predicted.moved);
       EXPECT_EQ(replayed.predicted.routed, stats.predicted.routed);
       // The way of constant masks gives the same program.
-      auto folded = buildBound(layer, *executor->lastMask(), stats.plan);
+      auto folded = buildBound(layer, maskOf(*executor), stats.plan);
       ASSERT_TRUE(folded.ok()) << folded.message();
       EXPECT_EQ(contentHash(*folded), contentHash(*bound));
     }

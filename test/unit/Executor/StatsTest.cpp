@@ -38,7 +38,7 @@ TEST(Stats, LoadsTilesAndDensity) {
   auto executor = executorOf(templateOf(placement, topP(0.6f)));
   LayerData data(placement.shape, 52);
   RunStats stats = runAll(*executor, data);
-  const BlockMask &mask = *executor->lastMask();
+  BlockMask mask = maskOf(*executor);
   EXPECT_EQ(stats.tiles, mask.tiles());
   EXPECT_DOUBLE_EQ(stats.density, mask.density());
   EXPECT_LT(stats.density, 1);
@@ -86,7 +86,7 @@ TEST(Stats, EventsOfARankFollowEachOther) {
   quiet.trace = false;
   stats = runAll(*executor, data, quiet);
   EXPECT_TRUE(stats.events.empty());
-  EXPECT_EQ(stats.tiles, executor->lastMask()->tiles());
+  EXPECT_EQ(stats.tiles, maskOf(*executor).tiles());
 }
 
 TEST(Stats, EmptyLayer) {
