@@ -219,9 +219,9 @@ TEST(ProgramText, DamagedTextIsRefusedOrRead) {
   std::string texts[] = {
       TextContext().print(ringProgram()),
       TextContext().print(templateOf(makePlacement(2, 1, 2, 2, 64, 64)))};
-  std::mt19937_64 random(5);
   int read = 0, refused = 0;
-  for (int i = 0; i < 800; ++i) {
+  for (uint64_t i = 0; i < 800; ++i) {
+    std::mt19937_64 random(i);
     std::string text = texts[i % 2];
     for (size_t edits = 1 + random() % 3; edits > 0; --edits)
       text = damage(std::move(text), random);

@@ -144,6 +144,8 @@ sart::LayerShape ShapeAttr::toShape() const {
   return shape;
 }
 
+// Declared by TableGen, by value.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 LogicalResult PolicyAttr::verify(EmitError emitError, PolicyKind, APFloat p,
                                  int64_t minBlocks, int64_t k,
                                  int64_t windowBlocks, ArrayRef<int64_t> keep) {

@@ -15,23 +15,6 @@ using namespace mlir::sa_comm::detail;
 
 static constexpr auto angles = AsmParser::Delimiter::LessGreater;
 
-/// Reads an integer field. Ranges are those of the attributes' verifiers, so
-/// that text and builders are refused with the same words.
-static std::function<ParseResult()> number(AsmParser &parser, StringRef name,
-                                           int64_t least, int64_t most,
-                                           int64_t &value) {
-  return [&parser, name, least, most, &value] {
-    return parseNumber(parser, name, least, most, value);
-  };
-}
-
-static std::function<ParseResult()> boolean(AsmParser &parser, bool &value) {
-  return [&parser, &value]() -> ParseResult {
-    value = succeeded(parser.parseOptionalKeyword("true"));
-    return value ? success() : parser.parseKeyword("false");
-  };
-}
-
 static auto errorAt(AsmParser &parser, SMLoc loc) {
   return [&parser, loc] { return parser.emitError(loc); };
 }
@@ -44,9 +27,8 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   sart::Mesh mesh;
   Field fields[] = {
-      {"ulysses", number(parser, "ulysses", 1, sart::maxRanks, mesh.ulysses),
-       true},
-      {"ring", number(parser, "ring", 1, sart::maxRanks, mesh.ring), true}};
+      Field::ofNumber("ulysses", true, 1, sart::maxRanks, mesh.ulysses),
+      Field::ofNumber("ring", true, 1, sart::maxRanks, mesh.ring)};
   if (parseFields(parser, "mesh", angles, fields))
     return {};
   return getChecked(errorAt(parser, loc), parser.getContext(), mesh.ulysses,
@@ -61,20 +43,18 @@ Attribute ShapeAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   sart::LayerShape s;
   Type dtype;
-  auto field = [&](StringRef name, int64_t least, int64_t most,
-                   int64_t &value) {
-    return Field{name, number(parser, name, least, most, value), true};
-  };
-  Field fields[] = {
-      field("heads", 1, maxHeads, s.heads),
-      field("kv_heads", 1, maxHeads, s.kvHeads),
-      field("sq", 0, maxCount, s.sq),
-      field("skv", 0, maxCount, s.skv),
-      field("head_dim", 1, maxBlock, s.headDim),
-      field("block_q", 1, maxBlock, s.blockQ),
-      field("block_k", 1, maxBlock, s.blockK),
-      {"dtype", [&]() -> ParseResult { return parser.parseType(dtype); }, true},
-      {"causal", boolean(parser, s.causal), false}};
+  auto parseDType = [&]() -> ParseResult { return parser.parseType(dtype); };
+  // Ranges are those of the attribute's verifier, so that text and builders are
+  // refused with the same words.
+  Field fields[] = {Field::ofNumber("heads", true, 1, maxHeads, s.heads),
+                    Field::ofNumber("kv_heads", true, 1, maxHeads, s.kvHeads),
+                    Field::ofNumber("sq", true, 0, maxCount, s.sq),
+                    Field::ofNumber("skv", true, 0, maxCount, s.skv),
+                    Field::ofNumber("head_dim", true, 1, maxBlock, s.headDim),
+                    Field::ofNumber("block_q", true, 1, maxBlock, s.blockQ),
+                    Field::ofNumber("block_k", true, 1, maxBlock, s.blockK),
+                    Field::ofOther("dtype", true, parseDType),
+                    Field::ofFlag("causal", s.causal)};
   if (parseFields(parser, "shape", angles, fields))
     return {};
   return getChecked(errorAt(parser, loc), parser.getContext(), s.heads,
@@ -106,13 +86,14 @@ Attribute PolicyAttr::parse(AsmParser &parser, Type) {
   sart::RoutingPolicy policy;
   double p = policy.p;
   SmallVector<int64_t> keep;
+  auto parseP = [&]() -> ParseResult { return parser.parseFloat(p); };
+  auto parseKeep = [&] { return parseRanges(parser, keep); };
   Field fields[] = {
-      {"p", [&]() -> ParseResult { return parser.parseFloat(p); }},
-      {"min_blocks",
-       number(parser, "min_blocks", 0, maxCount, policy.minBlocks)},
-      {"k", number(parser, "k", 0, maxCount, policy.k)},
-      {"blocks", number(parser, "blocks", 0, maxCount, policy.windowBlocks)},
-      {"keep", [&] { return parseRanges(parser, keep); }}};
+      Field::ofOther("p", false, parseP),
+      Field::ofNumber("min_blocks", false, 0, maxCount, policy.minBlocks),
+      Field::ofNumber("k", false, 0, maxCount, policy.k),
+      Field::ofNumber("blocks", false, 0, maxCount, policy.windowBlocks),
+      Field::ofOther("keep", false, parseKeep)};
   if (succeeded(parser.parseOptionalComma()) &&
       parseFields(parser, "policy", AsmParser::Delimiter::None, fields))
     return {};
@@ -161,8 +142,8 @@ static void printUnless(AsmPrinter &printer, StringRef name, int64_t value,
 Attribute CostAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   sart::CostModel cost;
-  auto field = [&](StringRef name, int64_t &value) {
-    return Field{name, number(parser, name, 0, maxRow, value)};
+  auto field = [](StringRef name, int64_t &value) {
+    return Field::ofNumber(name, false, 0, maxRow, value);
   };
   Field fields[] = {field("tile_ps", cost.tilePs), field("row_ps", cost.rowPs),
                     field("transfer_ps", cost.transferPs),
@@ -191,26 +172,25 @@ Attribute PlannerAttr::parse(AsmParser &parser, Type) {
   sart::PlannerOptions options;
   auto balance = static_cast<Balance>(options.balance);
   CostAttr cost;
-  auto field = [&](StringRef name, int64_t &value) {
-    return Field{name, number(parser, name, 0, maxCount, value)};
+  auto field = [](StringRef name, int64_t &value) {
+    return Field::ofNumber(name, false, 0, maxCount, value);
   };
-  Field fields[] = {{"balance",
-                     [&]() -> ParseResult {
-                       FailureOr<Balance> parsed =
-                           FieldParser<Balance>::parse(parser);
-                       if (succeeded(parsed))
-                         balance = *parsed;
-                       return success(succeeded(parsed));
-                     },
-                     true},
-                    {"augment", boolean(parser, options.augment)},
+  auto parseBalance = [&]() -> ParseResult {
+    FailureOr<Balance> parsed = FieldParser<Balance>::parse(parser);
+    if (succeeded(parsed))
+      balance = *parsed;
+    return success(succeeded(parsed));
+  };
+  auto parseCost = [&]() -> ParseResult {
+    return parser.parseCustomAttributeWithFallback(cost);
+  };
+  Field fields[] = {Field::ofOther("balance", true, parseBalance),
+                    Field::ofFlag("augment", options.augment),
                     field("k1_milli", options.k1Milli),
                     field("k2_milli", options.k2Milli),
                     field("n1_milli", options.n1Milli),
                     field("n2_milli", options.n2Milli),
-                    {"cost", [&]() -> ParseResult {
-                       return parser.parseCustomAttributeWithFallback(cost);
-                     }}};
+                    Field::ofOther("cost", false, parseCost)};
   if (parseFields(parser, "planner", angles, fields))
     return {};
   return getChecked(errorAt(parser, loc), parser.getContext(), balance,

@@ -36,6 +36,17 @@ ParseResult sa_comm::detail::parseNumber(AsmParser &parser, StringRef what,
   return success();
 }
 
+ParseResult Field::parseValue(AsmParser &parser) const {
+  if (rangeEnd)
+    return parseRange(parser, *number, *rangeEnd, /*allowSingle=*/true);
+  if (number)
+    return parseNumber(parser, name, least, most, *number);
+  if (!flag)
+    return parse();
+  *flag = succeeded(parser.parseOptionalKeyword("true"));
+  return *flag ? success() : parser.parseKeyword("false");
+}
+
 ParseResult sa_comm::detail::parseFields(AsmParser &parser, StringRef what,
                                          AsmParser::Delimiter delimiter,
                                          MutableArrayRef<Field> fields) {
@@ -68,7 +79,7 @@ ParseResult sa_comm::detail::parseFields(AsmParser &parser, StringRef what,
     field->seen = true;
     if (parser.parseEqual())
       return failure();
-    return field->parse();
+    return field->parseValue(parser);
   };
   if (parser.parseCommaSeparatedList(delimiter, parseField))
     return failure();
@@ -136,22 +147,15 @@ ParseResult sa_comm::detail::parseChunks(AsmParser &parser,
 static ParseResult parseWorkEntry(AsmParser &parser,
                                   SmallVectorImpl<int64_t> &values) {
   sart::Work work;
-  auto number = [&](StringRef name, int64_t &value) {
-    return [&parser, name, &value] {
-      return parseNumber(parser, name, 0, maxCount, value);
-    };
+  auto number = [](StringRef name, bool required, int64_t &value) {
+    return Field::ofNumber(name, required, 0, maxCount, value);
   };
-  auto range = [&](int64_t &begin, int64_t &end) {
-    return [&parser, &begin, &end] {
-      return parseRange(parser, begin, end, /*allowSingle=*/true);
-    };
-  };
-  Field fields[] = {{"head", number("head", work.head), true},
-                    {"q", number("q", work.qSlot), true},
-                    {"kv", number("kv", work.kvSlot), true},
-                    {"rows", range(work.qBegin, work.qEnd), true},
-                    {"cols", range(work.kvBegin, work.kvEnd), true},
-                    {"budget", number("budget", work.budget), false}};
+  Field fields[] = {number("head", true, work.head),
+                    number("q", true, work.qSlot),
+                    number("kv", true, work.kvSlot),
+                    Field::ofRange("rows", work.qBegin, work.qEnd),
+                    Field::ofRange("cols", work.kvBegin, work.kvEnd),
+                    number("budget", false, work.budget)};
   if (parseFields(parser, "work entry", AsmParser::Delimiter::Braces, fields))
     return failure();
   values.append({work.head, work.qSlot, work.kvSlot, work.qBegin, work.qEnd,

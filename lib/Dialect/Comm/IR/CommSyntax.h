@@ -10,7 +10,7 @@
 
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 
-#include <functional>
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::sa_comm::detail {
 
@@ -27,12 +27,33 @@ constexpr int64_t maxMaskTiles = int64_t(1) << 27;
 ParseResult parseNumber(AsmParser &parser, StringRef what, int64_t least,
                         int64_t most, int64_t &value);
 
-/// One `name = value` of a braced or angled list.
+/// One `name = value` of a braced or angled list: a number, a range, a flag, or
+/// what `parse` reads. The targets outlive the field.
 struct Field {
   StringRef name;
-  std::function<ParseResult()> parse; ///< reads the value
+  int64_t least = 0, most = 0;
+  int64_t *number = nullptr;
+  int64_t *rangeEnd = nullptr; ///< with `number`: the range begins there
+  bool *flag = nullptr;
+  llvm::function_ref<ParseResult()> parse = nullptr;
   bool required = false;
   bool seen = false;
+
+  static Field ofNumber(StringRef name, bool required, int64_t least,
+                        int64_t most, int64_t &value) {
+    return {name, least, most, &value, nullptr, nullptr, nullptr, required};
+  }
+  static Field ofRange(StringRef name, int64_t &begin, int64_t &end) {
+    return {name, 0, 0, &begin, &end, nullptr, nullptr, true};
+  }
+  static Field ofFlag(StringRef name, bool &value) {
+    return {name, 0, 0, nullptr, nullptr, &value, nullptr, false};
+  }
+  static Field ofOther(StringRef name, bool required,
+                       llvm::function_ref<ParseResult()> parse) {
+    return {name, 0, 0, nullptr, nullptr, nullptr, parse, required};
+  }
+  ParseResult parseValue(AsmParser &parser) const;
 };
 /// Fields in any order, each at most once; `what` names the whole in errors.
 ParseResult parseFields(AsmParser &parser, StringRef what,
