@@ -10,11 +10,8 @@ target_include_directories(sparseattn-runtime-usage INTERFACE
 # "sparseattn-rt/X.h", private ones beside the sources.
 function(add_sparseattn_runtime_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
-  sparseattn_existing_sources(sources ${name} ${ARG_UNPARSED_ARGUMENTS})
-  if(NOT sources)
-    return()
-  endif()
-  add_library(${name} STATIC ${sources})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  sparseattn_note_links(${name} ${ARG_LINK_LIBS})
   target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(${name}
     PUBLIC sparseattn-runtime-usage Threads::Threads ${ARG_LINK_LIBS}
@@ -28,11 +25,8 @@ endfunction()
 # include/ (for sparseattn-c) and runtime/include, and no MLIR header.
 function(add_sparseattn_client name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
-  sparseattn_existing_sources(sources ${name} ${ARG_UNPARSED_ARGUMENTS})
-  if(NOT sources)
-    return()
-  endif()
-  add_executable(${name} ${sources})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  sparseattn_note_links(${name} ${ARG_LINK_LIBS})
   target_include_directories(${name} PRIVATE
     "${CMAKE_CURRENT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(${name} PRIVATE

@@ -6,14 +6,11 @@
 # headers and is left out when the compiler is not built.
 function(add_sparseattn_unittest name)
   cmake_parse_arguments(ARG "COMPILER" "" "LINK_LIBS" ${ARGN})
-  sparseattn_existing_sources(sources ${name} ${ARG_UNPARSED_ARGUMENTS})
-  if(NOT sources)
-    return()
-  endif()
   if(NOT SPARSEATTN_BUILD_TESTS OR (ARG_COMPILER AND NOT SPARSEATTN_BUILD_COMPILER))
     return()
   endif()
-  add_executable(${name} ${sources})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  sparseattn_note_links(${name} ${ARG_LINK_LIBS})
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/unittests")
   # Where read-only test data is.

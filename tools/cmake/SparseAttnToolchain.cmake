@@ -1,14 +1,5 @@
 # Compiler, linker and cache settings that every target shares.
 
-# Adds the subdirectories that are present, in the order given.
-function(sparseattn_add_existing_subdirectories)
-  foreach(dir IN LISTS ARGN)
-    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${dir}/CMakeLists.txt")
-      add_subdirectory(${dir})
-    endif()
-  endforeach()
-endfunction()
-
 if(SPARSEATTN_USE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(SPARSEATTN_CCACHE ccache)
   mark_as_advanced(SPARSEATTN_CCACHE)
@@ -47,16 +38,30 @@ target_compile_options(sparseattn-warnings INTERFACE
 add_custom_target(sparseattn-doc)
 add_custom_target(sparseattn-unittests)
 
-# Leaves in `out` those of the given sources that exist; says which do not.
-function(sparseattn_existing_sources out target)
-  set(found)
-  foreach(source IN LISTS ARGN)
-    get_filename_component(full "${source}" ABSOLUTE)
-    if(EXISTS "${full}")
-      list(APPEND found "${source}")
-    else()
-      message(STATUS "${target}: source does not exist: ${source}")
+# Libraries are spelt SparseAttnName (compiler, tools), sparseattn-rt-name
+# (runtime) and sparseattn (the C API). A name that no target has would go to the
+# linker as -lname: an error of the last minute, or the wrong library.
+
+# Remembers that `target` links the libraries that follow.
+function(sparseattn_note_links target)
+  foreach(library IN LISTS ARGN)
+    set_property(GLOBAL APPEND PROPERTY SPARSEATTN_LINKS "${target}|${library}")
+  endforeach()
+endfunction()
+
+# Stops when a remembered library is no target of this build.
+function(sparseattn_check_links)
+  get_property(links GLOBAL PROPERTY SPARSEATTN_LINKS)
+  set(bad)
+  foreach(link IN LISTS links)
+    string(REPLACE "|" ";" parts "${link}")
+    list(GET parts 0 target)
+    list(GET parts 1 library)
+    if(NOT TARGET ${library})
+      string(APPEND bad "\n  library of ${target}: got ${library}, expected a target")
     endif()
   endforeach()
-  set(${out} "${found}" PARENT_SCOPE)
+  if(bad)
+    message(FATAL_ERROR "libraries do not exist:${bad}")
+  endif()
 endfunction()
