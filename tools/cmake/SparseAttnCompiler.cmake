@@ -132,18 +132,13 @@ function(add_sparseattn_library name)
   set_property(GLOBAL APPEND PROPERTY SPARSEATTN_COMPILER_LIBS ${name})
 endfunction()
 
-# add_sparseattn_tool(NAME sources... [LINK_LIBS libs...] [ALL_COMPILER_LIBS])
+# add_sparseattn_tool(NAME sources... [LINK_LIBS libs...])
 #
-# A command in <build>/bin. ALL_COMPILER_LIBS links every library made by
-# add_sparseattn_library so far.
+# A command in <build>/bin.
 function(add_sparseattn_tool name)
-  cmake_parse_arguments(ARG "ALL_COMPILER_LIBS" "" "LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   sparseattn_note_links(${name} ${ARG_LINK_LIBS})
-  if(ARG_ALL_COMPILER_LIBS)
-    get_property(libs GLOBAL PROPERTY SPARSEATTN_COMPILER_LIBS)
-    list(APPEND ARG_LINK_LIBS ${libs})
-  endif()
   target_link_libraries(${name} PRIVATE
     sparseattn-compiler-usage sparseattn-warnings ${ARG_LINK_LIBS})
   add_dependencies(${name} sparseattn-headers)

@@ -49,6 +49,8 @@ def source_files(root, suffixes=None):
             f for f in folders if not is_skipped_folder(root, os.path.join(folder, f))
         ]
         for name in names:
+            if name in SKIPPED_FOLDERS:  # .git is a file in a linked worktree
+                continue
             path = os.path.relpath(os.path.join(folder, name), root)
             if suffixes is None or name.endswith(suffixes):
                 found.append(path.replace(os.sep, "/"))

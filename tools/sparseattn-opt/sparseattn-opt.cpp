@@ -5,24 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "sparseattn/Conversion/SparseAttnToComm/Passes.h"
-#include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
-#include "sparseattn/Dialect/Comm/IR/Comm.h"
-#include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
-#include "sparseattn/Jit/KernelPipeline.h"
 #include "sparseattn/Pipelines/Pipelines.h"
-#include "sparseattn/Transforms/Boundary/Passes.h"
-#include "sparseattn/Transforms/Comm/Passes.h"
-#include "sparseattn/Transforms/Kernel/Passes.h"
-#include "sparseattn/Transforms/Mask/Passes.h"
-#include "sparseattn/Transforms/Plan/Passes.h"
+#include "sparseattn/Pipelines/Registration.h"
 
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -31,53 +19,45 @@
 using namespace mlir;
 using namespace mlir::sparseattn;
 
-static llvm::cl::opt<std::string> compileTo(
-    "compile-to",
-    llvm::cl::desc("Run all phases up to this one: mask, plan, comm, kernel or "
-                   "jit"),
-    llvm::cl::value_desc("phase"));
-static llvm::cl::opt<std::string> compileToOptions(
-    "compile-to-options",
-    llvm::cl::desc("Options of the plan phase under --compile-to, such as "
-                   "\"ulysses=4 ring=2 balance=swap\""),
-    llvm::cl::value_desc("options"));
-
-static void registerEverything(DialectRegistry &registry) {
-  registry.insert<cf::ControlFlowDialect, func::FuncDialect>();
-  registerSparseAttnDialect(registry);
-  sa_comm::registerCommDialect(registry);
-  registerKernelDialects(registry);
-  registerTransformsPasses();
-  registerSparseAttnBoundaryPasses();
-  registerSparseAttnMaskPasses();
-  registerSparseAttnPlanPasses();
-  registerSparseAttnToCommPasses();
-  registerSparseAttnCommPasses();
-  registerSparseAttnKernelPasses();
-  registerCpuKernelPipeline();
-  registerPipelines();
-}
+namespace {
+/// Options of this command alone. They exist while it runs: libsparseattn may
+/// hold several commands, and a host of it none.
+struct CompileToOptions {
+  llvm::cl::opt<std::string> phase{
+      "compile-to",
+      llvm::cl::desc("Run all phases up to this one: mask, plan, comm, kernel "
+                     "or jit"),
+      llvm::cl::value_desc("phase")};
+  llvm::cl::opt<std::string> options{
+      "compile-to-options",
+      llvm::cl::desc("Options of the plan phase under --compile-to, such as "
+                     "\"ulysses=4 ring=2 balance=swap\""),
+      llvm::cl::value_desc("options")};
+};
+} // namespace
 
 /// Puts the phases of --compile-to into `config`, before the passes that the
 /// command line names.
-static LogicalResult addCompileTo(MlirOptMainConfig &config) {
-  if (compileTo.empty() && !compileToOptions.empty()) {
-    llvm::errs() << "error: --compile-to-options: got '" << compileToOptions
+static LogicalResult addCompileTo(const CompileToOptions &compileTo,
+                                  MlirOptMainConfig &config) {
+  StringRef phase = compileTo.phase, text = compileTo.options;
+  if (phase.empty() && !text.empty()) {
+    llvm::errs() << "error: --compile-to-options: got '" << text
                  << "' without --compile-to, expected both\n";
     return failure();
   }
-  if (compileTo.empty())
+  if (phase.empty())
     return success();
-  std::optional<Phase> last = parsePhase(compileTo);
+  std::optional<Phase> last = parsePhase(phase);
   if (!last) {
-    llvm::errs() << "error: --compile-to: got '" << compileTo
+    llvm::errs() << "error: --compile-to: got '" << phase
                  << "', expected one of mask, plan, comm, kernel, jit\n";
     return failure();
   }
   std::shared_ptr<PlanPipelineOptions> options =
-      PlanPipelineOptions::createFromString(compileToOptions);
+      PlanPipelineOptions::createFromString(text);
   if (!options) {
-    llvm::errs() << "error: --compile-to-options: got '" << compileToOptions
+    llvm::errs() << "error: --compile-to-options: got '" << text
                  << "', expected options of sparseattn-plan-pipeline\n";
     return failure();
   }
@@ -92,11 +72,13 @@ static LogicalResult addCompileTo(MlirOptMainConfig &config) {
 int main(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
   DialectRegistry registry;
-  registerEverything(registry);
+  registerAllDialects(registry);
+  registerAllPasses();
+  CompileToOptions compileTo;
   auto [inputName, outputName] = registerAndParseCLIOptions(
       argc, argv, "sparseattn compiler passes\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  if (failed(addCompileTo(config)))
+  if (failed(addCompileTo(compileTo, config)))
     return EXIT_FAILURE;
   std::string message;
   auto input = openInputFile(inputName, &message);
