@@ -21,22 +21,11 @@
 #ifndef SPARSEATTN_RT_CORE_PROGRAMFORMAT_H
 #define SPARSEATTN_RT_CORE_PROGRAMFORMAT_H
 
-#include <cstddef>
-#include <cstdint>
+#include "ContentHeader.h"
 
 namespace sart {
 
-constexpr char programMagic[6] = {'S', 'A', 'P', 'R', 'O', 'G'};
-constexpr uint16_t programVersion = 1;
-constexpr size_t programHeaderBytes = sizeof(programMagic) + 2 + 8;
-
-/// FNV-1a, 64 bits.
-inline uint64_t hashBytes(const uint8_t *bytes, size_t size) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (size_t i = 0; i < size; ++i)
-    hash = (hash ^ bytes[i]) * 0x100000001b3ull;
-  return hash;
-}
+constexpr ContentHeader programHeader = {"program", "SAPROG", 1};
 
 } // namespace sart
 

@@ -12,108 +12,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ByteReader.h"
 #include "ProgramFormat.h"
 #include "sparseattn-rt/Program.h"
 
 #include <algorithm>
-#include <cstring>
-#include <iomanip>
 
 using namespace sart;
 
 namespace {
-
-/// Reads until the first failure; later reads give zero.
-class ByteReader {
-public:
-  ByteReader(const uint8_t *bytes, size_t size) : bytes(bytes), size(size) {}
-
-  bool ok() const { return failure.ok(); }
-  const Status &status() const { return failure; }
-  size_t offset() const { return position; }
-  size_t left() const { return size - position; }
-  void fail(Status status) {
-    if (ok())
-      failure = std::move(status);
-  }
-
-  uint8_t u8() { return static_cast<uint8_t>(little(1)); }
-  uint16_t u16() { return static_cast<uint16_t>(little(2)); }
-  uint32_t u32() { return static_cast<uint32_t>(little(4)); }
-  uint64_t u64() { return little(8); }
-  int32_t i32() { return static_cast<int32_t>(u32()); }
-  int64_t i64() { return static_cast<int64_t>(u64()); }
-  float f32() {
-    uint32_t bits = u32();
-    float value;
-    std::memcpy(&value, &bits, sizeof(value));
-    return value;
-  }
-  bool boolean(const char *what) { return enumeration<uint8_t>(what, 2) != 0; }
-  /// One byte below `values`.
-  template <typename Enum>
-  Enum enumeration(const char *what, int values) {
-    size_t at = position;
-    uint8_t value = u8();
-    if (value >= values) {
-      fail(makeError(what, " at offset ", at, " is unknown: got ",
-                     static_cast<int>(value), ", expected 0 to ", values - 1));
-      return Enum{};
-    }
-    return static_cast<Enum>(value);
-  }
-  /// A count of items that take at least `itemBytes` each.
-  size_t count(const char *what, size_t itemBytes) {
-    size_t at = position;
-    size_t value = u32();
-    if (value > left() / itemBytes) {
-      fail(makeError("number of ", what, " at offset ", at,
-                     " exceeds the input: got ", value, ", expected at most ",
-                     left() / itemBytes));
-      return 0;
-    }
-    return value;
-  }
-  std::string text(const char *what) {
-    size_t length = count(what, 1);
-    std::string value(reinterpret_cast<const char *>(bytes + position), length);
-    position += length;
-    return value;
-  }
-  std::vector<int32_t> list32(const char *what) {
-    std::vector<int32_t> values(count(what, 4));
-    for (int32_t &value : values)
-      value = i32();
-    return values;
-  }
-  std::vector<int64_t> list64(const char *what) {
-    std::vector<int64_t> values(count(what, 8));
-    for (int64_t &value : values)
-      value = i64();
-    return values;
-  }
-
-private:
-  uint64_t little(size_t width) {
-    if (!ok())
-      return 0;
-    if (left() < width) {
-      fail(makeError("program bytes truncated at offset ", position, ": got ",
-                     left(), " bytes, expected ", width));
-      return 0;
-    }
-    uint64_t value = 0;
-    for (size_t i = 0; i < width; ++i)
-      value |= static_cast<uint64_t>(bytes[position + i]) << (8 * i);
-    position += width;
-    return value;
-  }
-
-  const uint8_t *bytes;
-  size_t size;
-  size_t position = 0;
-  Status failure;
-};
 
 DType readDType(ByteReader &in) {
   return in.enumeration<DType>("element type", 5);
@@ -250,45 +157,13 @@ void readBody(ByteReader &in, Program &program) {
     readMask(in, program.mask);
 }
 
-std::string beginning(const uint8_t *bytes, size_t size) {
-  std::ostringstream stream;
-  stream << std::hex << std::setfill('0');
-  for (size_t i = 0; i < size; ++i)
-    stream << (i > 0 ? " " : "") << std::setw(2) << static_cast<int>(bytes[i]);
-  return size > 0 ? stream.str() : "no bytes";
-}
-
-std::string hexadecimal(uint64_t value) {
-  std::ostringstream stream;
-  stream << "0x" << std::hex << std::setw(16) << std::setfill('0') << value;
-  return stream.str();
-}
-
 } // namespace
 
 Expected<Program> sart::deserialize(const uint8_t *bytes, size_t size) {
-  if (size < sizeof(programMagic) ||
-      std::memcmp(bytes, programMagic, sizeof(programMagic)) != 0)
-    return makeError("program magic differs: got ",
-                     beginning(bytes, std::min(size, sizeof(programMagic))),
-                     ", expected 53 41 50 52 4f 47 (\"SAPROG\")");
-  ByteReader in(bytes + sizeof(programMagic), size - sizeof(programMagic));
-  uint16_t version = in.u16();
-  uint64_t hash = in.u64();
-  if (!in.ok())
-    return makeError("program header truncated: got ", size,
-                     " bytes, expected at least ", programHeaderBytes);
-  if (version != programVersion)
-    return makeError("program version is not supported: got ", version,
-                     ", expected ", programVersion);
-  uint64_t actual =
-      hashBytes(bytes + programHeaderBytes, size - programHeaderBytes);
-  if (actual != hash)
-    return makeError("program hash differs: got ", hexadecimal(actual),
-                     ", expected ", hexadecimal(hash),
-                     " (truncated or changed bytes)");
+  SART_RETURN_IF_ERROR(checkContentHeader(programHeader, bytes, size));
   Program program;
-  ByteReader body(bytes + programHeaderBytes, size - programHeaderBytes);
+  ByteReader body("program", bytes + contentHeaderBytes,
+                  size - contentHeaderBytes);
   readBody(body, program);
   if (!body.ok())
     return body.status();

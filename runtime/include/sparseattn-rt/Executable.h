@@ -52,6 +52,26 @@ KernelSpec routeKernel(const Program &program);
 /// Kernels a program's instructions need, without duplicates.
 std::vector<KernelSpec> requiredKernels(const Program &program);
 
+/// One kernel of an executable, by the name of its spec.
+struct ExecutableKernel {
+  std::string name;
+  int64_t scratchBytes = 0;           ///< attend: fixed
+  int64_t scratchBytesPerKvBlock = 0; ///< route: plus this per kv-block
+};
+
+/// A compiled binary and the kernels in it, before a loader of its kind makes
+/// them callable: what crosses from the compiler to a cache or a saved bundle.
+struct Executable {
+  std::vector<ExecutableKernel> kernels;
+  std::string binary; ///< relocatable object of a host CPU, or a cubin
+};
+
+/// Versioned bytes of an executable, with a hash of their content.
+std::vector<uint8_t> serialize(const Executable &executable);
+/// Total on any input. Refuses names that are empty or given twice and scratch
+/// sizes outside of 0 to 2^40 bytes.
+Expected<Executable> deserializeExecutable(const uint8_t *bytes, size_t size);
+
 /// One loaded kernel. `entry` is the C interface function; its arguments are
 /// memref descriptors by pointer (MemRef) and scalars by value, one call for
 /// one q-block row (attend, route) or one head (pool):
