@@ -11,7 +11,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <utility>
 
 using namespace sart;
 
@@ -32,10 +32,6 @@ ExternalTensor sart::externalTensorOf(std::string_view windowName) {
   if (windowName == "lse_shard")
     return ExternalTensor::Lse;
   return ExternalTensor::None;
-}
-
-void WindowArena::Free::operator()(char *memory) const {
-  ::operator delete(memory, std::align_val_t(slotAlignment));
 }
 
 Expected<std::unique_ptr<WindowArena>>
@@ -65,16 +61,13 @@ WindowArena::create(const Program &program, int64_t rank) {
     storage.present = true;
     bytes = window.slots * storage.slotBytes;
     // One more line, so that an empty window has an address as well.
-    auto *memory = static_cast<char *>(
-        ::operator new(static_cast<size_t>(bytes + slotAlignment),
-                       std::align_val_t(slotAlignment), std::nothrow));
+    // Zeros: rows nobody writes still travel inside whole mask rows.
+    HostMemory memory = allocateHostMemory(bytes + slotAlignment);
     if (!memory)
       return makeError("memory of window ", window.name, " on rank ", rank,
                        " not available: got no ", bytes, " bytes");
-    // Rows nobody writes still travel inside whole mask rows.
-    std::memset(memory, 0, static_cast<size_t>(bytes + slotAlignment));
-    arena->owned.emplace_back(memory);
-    storage.data = memory;
+    storage.data = memory.get();
+    arena->owned.push_back(std::move(memory));
     arena->storage.push_back(storage);
   }
   return arena;

@@ -9,6 +9,7 @@
 #define SPARSEATTN_RUNTIME_CORE_WINDOWARENA_H
 
 #include "sparseattn-rt/Executor.h"
+#include "sparseattn-rt/HostMemory.h"
 
 namespace sart {
 
@@ -55,9 +56,6 @@ private:
     int64_t rowBytes = 0;  ///< from row to row
     bool present = false;
   };
-  struct Free {
-    void operator()(char *memory) const;
-  };
 
   explicit WindowArena(const Program &program) : program(program) {}
   Status checkSlot(int32_t window, int64_t slot) const;
@@ -67,7 +65,7 @@ private:
 
   const Program &program;
   std::vector<Storage> storage;
-  std::vector<std::unique_ptr<char, Free>> owned;
+  std::vector<HostMemory> owned;
 };
 
 } // namespace sart
