@@ -89,7 +89,7 @@ static void chooseTiles(CpuTarget &target, const llvm::Triple &triple,
   }
   target.lanes = has("avx2") ? 8 : 4;
   target.scoreRows = 6;
-  target.outputRows = 4;
+  target.outputRows = 6;
 }
 
 llvm::Expected<CpuTarget> CpuTarget::get(llvm::StringRef triple,

@@ -35,6 +35,15 @@ private:
     Value count;             ///< keys in the block
   };
 
+  /// What one loop fetches of the next block: `lines` cache lines from
+  /// `column` on in each of `count` rows.
+  struct Fetch {
+    MatrixRows rows;
+    Value column;
+    int64_t count, lines;
+    int64_t perLine; ///< elements in a line
+  };
+
   void makeViews();
   void initializePanel(Value panel);
   void packQueries(Value panel, Value validRows);
@@ -44,14 +53,20 @@ private:
   void attendPanel(const Visit &visit, Value panel);
   Values scoreTiles(const Visit &visit, Value panel, Value count);
   Values scoreTile(const Visit &visit, Value packed, Value t, int64_t rows,
-                   ValueRange running);
+                   ValueRange running, const Fetch *fetch);
   Values maskScores(Value count, Value offset);
+  void outputTiles(const Visit &visit, Value panel, Value count,
+                   ArrayRef<Value> rescale);
   void outputTile(const Visit &visit, Value panel, Value count, Value feature,
-                  ArrayRef<Value> rescale);
-  void prefetchRows(const MatrixRows &matrix, Value row, int64_t rows,
-                    Value panel);
+                  int64_t rows, ArrayRef<Value> rescale, const Fetch &fetch);
+  Fetch shareOf(const MatrixRows &next, Value row, int64_t rows, Value panel);
+  Values fetchingLoop(Value end, int64_t usual, const Fetch &fetch,
+                      ValueRange carried,
+                      llvm::function_ref<Values(Value, ValueRange)> body);
   void finishPanel(Value panel);
   void writeRow(Value row);
+
+  void forEachFeature(llvm::function_ref<void(Value)> body);
 
   Value idx(int64_t i) { return e.index(i); }
   /// Column of vector `v` inside a panel.

@@ -27,17 +27,20 @@ AttendLayout::AttendLayout(const sart::KernelSpec &spec,
   panels = roundUp(spec.blockQ, width) / width;
 
   // Narrower panels take more rows, to keep as many accumulators in flight.
-  auto rows = [&](int64_t wanted, int64_t extent) {
+  auto rows = [&](int64_t wanted, int64_t extent) -> RowTiles {
     if (vectors == target.tileVectors)
-      return wanted;
+      return {wanted, wanted == 6 ? 4 : 0};
     int64_t most = wanted * target.tileVectors / vectors, count = 1;
     while (count * 2 <= most && extent % (count * 2) == 0)
       count *= 2;
-    return count;
+    return {count, 0};
   };
-  scoreRows = rows(target.scoreRows, spec.blockK);
-  outputRows = rows(target.outputRows, spec.headDim);
+  scoreTiles = rows(target.scoreRows, spec.blockK);
+  outputTiles = rows(target.outputRows, spec.headDim);
   widened = spec.dtype != sart::DType::F32;
+  // One cache line more than the row: rows a power of two apart would share few
+  // sets of the first-level cache.
+  widePitch = spec.headDim + 16;
 
   int64_t next = 0;
   auto take = [&](int64_t elements) {
@@ -50,8 +53,8 @@ AttendLayout::AttendLayout(const sart::KernelSpec &spec,
   weights = take(spec.blockK * width);
   maxima = take(panels * width);
   sums = take(panels * width);
-  keys = take(widened ? spec.blockK * spec.headDim : 0);
-  values = take(widened ? spec.blockK * spec.headDim : 0);
+  keys = take(widened ? spec.blockK * widePitch : 0);
+  values = take(widened ? spec.blockK * widePitch : 0);
   bytes = next;
 }
 

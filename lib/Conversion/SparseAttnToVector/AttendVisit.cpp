@@ -63,8 +63,8 @@ void AttendEmitter::attendPanel(const Visit &visit, Value panel) {
     // Keys that no lane sees are left out, in whole tiles.
     Value seen = e.maximum(e.add(offset, idx(layout.width)), idx(0));
     Value tiles =
-        e.ceilDiv(e.minimum(seen, idx(spec.blockK)), layout.scoreRows);
-    count = e.minimum(e.mul(tiles, idx(layout.scoreRows)), count);
+        e.ceilDiv(e.minimum(seen, idx(spec.blockK)), layout.scoreTiles.high);
+    count = e.minimum(e.mul(tiles, idx(layout.scoreTiles.high)), count);
   }
 
   Values blockMaxima = scoreTiles(visit, panel, count);
@@ -102,34 +102,49 @@ void AttendEmitter::attendPanel(const Visit &visit, Value panel) {
   for (int64_t i = 0; i < layout.vectors; ++i)
     e.storeVector(partialSums[i], sums, {panel, lane(i)});
 
-  e.loop(idx(0), idx(spec.headDim), idx(layout.outputRows), [&](Value feature) {
-    outputTile(visit, panel, count, feature, rescale);
-  });
+  outputTiles(visit, panel, count, rescale);
 }
 
 /// Scores of `count` keys against one panel into `weights`; returns the
 /// lane-wise maxima.
 AttendEmitter::Values AttendEmitter::scoreTiles(const Visit &visit, Value panel,
                                                 Value count) {
-  Values lowest(layout.vectors, e.negativeInfinity(reg));
-  Value remainder =
-      arith::RemSIOp::create(e.b, e.loc, count, idx(layout.scoreRows));
-  Value whole = e.sub(count, remainder);
   Value packed = panelFeatures(queries, panel);
-  Values result =
-      e.loop(idx(0), whole, idx(layout.scoreRows), lowest,
-             [&](Value t, ValueRange carried) {
-               prefetchRows(visit.nextK, t, layout.scoreRows, panel);
-               return scoreTile(visit, packed, t, layout.scoreRows, carried);
-             });
-  return e.loop(whole, count, idx(1), result, [&](Value t, ValueRange carried) {
-    return scoreTile(visit, packed, t, 1, carried);
-  });
+  Values maxima(layout.vectors, e.negativeInfinity(reg));
+  Value begin = idx(0);
+  auto tiles = [&](Value end, int64_t rows) {
+    maxima =
+        e.loop(begin, end, idx(rows), maxima, [&](Value t, ValueRange carried) {
+          Fetch fetch = shareOf(visit.nextK, t, rows, panel);
+          return scoreTile(visit, packed, t, rows, carried,
+                           rows == 1 ? nullptr : &fetch);
+        });
+    begin = end;
+  };
+  Value end = count;
+  if (layout.scoreTiles.low) {
+    // Enough low tiles that high ones take up the rest; see RowTiles.
+    Value even = arith::AndIOp::create(e.b, e.loc, count, idx(-2));
+    Value missing = e.modulo(e.sub(idx(6), e.modulo(even, 6)), 6);
+    Value wanted = arith::DivUIOp::create(e.b, e.loc, missing, idx(2));
+    Value most = arith::DivUIOp::create(e.b, e.loc, even, idx(4));
+    Value low = e.mul(e.minimum(wanted, most), idx(4));
+    Value high = e.sub(even, low);
+    high = e.sub(high, e.modulo(high, 6));
+    tiles(high, layout.scoreTiles.high);
+    tiles(e.add(high, low), layout.scoreTiles.low);
+  } else {
+    int64_t rows = layout.scoreTiles.high;
+    tiles(e.sub(count, e.modulo(count, rows)), rows);
+  }
+  tiles(end, 1);
+  return maxima;
 }
 
 AttendEmitter::Values AttendEmitter::scoreTile(const Visit &visit, Value packed,
                                                Value t, int64_t rows,
-                                               ValueRange running) {
+                                               ValueRange running,
+                                               const Fetch *fetch) {
   int64_t n = layout.vectors;
   // A window for each row gives each a base address of its own; with one for
   // all, the code generator adds the stride up row by row.
@@ -137,20 +152,23 @@ AttendEmitter::Values AttendEmitter::scoreTile(const Visit &visit, Value packed,
   for (int64_t r = 0; r < rows; ++r)
     keys.push_back(e.window(visit.k, r ? e.add(t, idx(r)) : t, idx(0), idx(1),
                             spec.headDim));
-  Values zeros(rows * n, e.real(reg, 0));
-  Values scores =
-      e.loop(idx(0), idx(spec.headDim), idx(1), zeros,
-             [&](Value d, ValueRange carried) {
-               Values query, updated;
-               for (int64_t i = 0; i < n; ++i)
-                 query.push_back(e.loadVector(reg, packed, {d, lane(i)}));
-               for (int64_t r = 0; r < rows; ++r) {
-                 Value key = e.splat(reg, e.load(keys[r], {idx(0), d}));
-                 for (int64_t i = 0; i < n; ++i)
-                   updated.push_back(e.fma(key, query[i], carried[r * n + i]));
-               }
-               return updated;
-             });
+  auto accumulate = [&](Value d, ValueRange carried) {
+    Values query, updated;
+    for (int64_t i = 0; i < n; ++i)
+      query.push_back(e.loadVector(reg, packed, {d, lane(i)}));
+    for (int64_t r = 0; r < rows; ++r) {
+      Value key = e.splat(reg, e.load(keys[r], {idx(0), d}));
+      for (int64_t i = 0; i < n; ++i)
+        updated.push_back(e.fma(key, query[i], carried[r * n + i]));
+    }
+    return updated;
+  };
+  Values scores(rows * n, e.real(reg, 0));
+  Value end = idx(spec.headDim);
+  if (fetch)
+    scores = fetchingLoop(end, spec.headDim, *fetch, scores, accumulate);
+  else
+    scores = e.loop(idx(0), end, idx(1), scores, accumulate);
 
   Value target =
       e.window(e.rowsOf(weights), t, idx(0), idx(rows), layout.width);
@@ -205,15 +223,33 @@ AttendEmitter::Values AttendEmitter::maskScores(Value count, Value offset) {
       });
 }
 
-void AttendEmitter::outputTile(const Visit &visit, Value panel, Value count,
-                               Value feature, ArrayRef<Value> rescale) {
-  int64_t n = layout.vectors, rows = layout.outputRows;
+void AttendEmitter::outputTiles(const Visit &visit, Value panel, Value count,
+                                ArrayRef<Value> rescale) {
+  const RowTiles &tiles = layout.outputTiles;
+  int64_t lowTiles = tiles.lowCount(spec.headDim);
+  int64_t low = spec.headDim - lowTiles * tiles.low;
+  int64_t highTiles = low / tiles.high;
   // Each tile fetches its share of the next block's V.
-  int64_t tiles = spec.headDim / rows;
-  int64_t share = (spec.blockK + tiles - 1) / tiles;
-  Value tile = arith::DivUIOp::create(e.b, e.loc, feature, idx(rows));
-  prefetchRows(visit.nextV, e.mul(tile, idx(share)), share, panel);
+  int64_t all = highTiles + lowTiles, share = (spec.blockK + all - 1) / all;
+  auto emit = [&](int64_t first, int64_t end, int64_t rows, int64_t before) {
+    if (first == end)
+      return;
+    e.loop(idx(first), idx(end), idx(rows), [&](Value feature) {
+      Value tile = e.add(arith::DivUIOp::create(
+                             e.b, e.loc, e.sub(feature, idx(first)), idx(rows)),
+                         idx(before));
+      Fetch fetch = shareOf(visit.nextV, e.mul(tile, idx(share)), share, panel);
+      outputTile(visit, panel, count, feature, rows, rescale, fetch);
+    });
+  };
+  emit(0, low, tiles.high, 0);
+  emit(low, spec.headDim, tiles.low, highTiles);
+}
 
+void AttendEmitter::outputTile(const Visit &visit, Value panel, Value count,
+                               Value feature, int64_t rows,
+                               ArrayRef<Value> rescale, const Fetch &fetch) {
+  int64_t n = layout.vectors;
   Value values = e.window(visit.v, idx(0), feature, count, rows);
   Value results = e.window(e.rowsOf(outputs),
                            e.add(e.mul(panel, idx(spec.headDim)), feature),
@@ -223,8 +259,9 @@ void AttendEmitter::outputTile(const Visit &visit, Value panel, Value count,
     for (int64_t i = 0; i < n; ++i)
       accumulators.push_back(
           e.mulF(e.loadVector(reg, results, {idx(r), lane(i)}), rescale[i]));
-  accumulators = e.loop(
-      idx(0), count, idx(1), accumulators, [&](Value t, ValueRange carried) {
+  accumulators = fetchingLoop(
+      count, spec.blockK, fetch, accumulators,
+      [&](Value t, ValueRange carried) {
         Values weight, updated;
         for (int64_t i = 0; i < n; ++i)
           weight.push_back(e.loadVector(reg, weights, {t, lane(i)}));
@@ -240,17 +277,38 @@ void AttendEmitter::outputTile(const Visit &visit, Value panel, Value count,
       e.storeVector(accumulators[r * n + i], results, {idx(r), lane(i)});
 }
 
-/// Fetches one panel's share of the cache lines of `rows` rows. The address may
-/// lie beyond the tensor, which the hardware ignores.
-void AttendEmitter::prefetchRows(const MatrixRows &matrix, Value row,
-                                 int64_t rows, Value panel) {
-  int64_t elementBytes = layout.widened ? 2 : 4;
-  int64_t perLine = kCacheLine / elementBytes;
+/// The part of `rows` rows of the next block, from `row` on, that one panel
+/// fetches during one loop.
+AttendEmitter::Fetch AttendEmitter::shareOf(const MatrixRows &next, Value row,
+                                            int64_t rows, Value panel) {
+  int64_t perLine = kCacheLine / sart::byteSize(spec.dtype);
   int64_t lines = (spec.headDim + perLine - 1) / perLine;
-  int64_t share = (lines + layout.panels - 1) / layout.panels;
-  Value column = e.mul(panel, idx(share * perLine));
-  Value next = e.window(matrix, row, column, idx(rows), share * perLine);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t line = 0; line < share; ++line)
-      e.prefetch(next, {idx(r), idx(line * perLine)});
+  Fetch fetch;
+  fetch.count = rows;
+  fetch.perLine = perLine;
+  fetch.lines = (lines + layout.panels - 1) / layout.panels;
+  fetch.rows = e.skipRows(next, row);
+  fetch.column = e.mul(panel, idx(fetch.lines * perLine));
+  return fetch;
+}
+
+/// A loop from 0 to `end`, which is `usual` or less, that fetches a row of
+/// `fetch` every few iterations. All rows at once would occupy the fill
+/// buffers, and loads of the tile would wait behind them; a line at a time
+/// costs instructions that compete with the products. The address may lie
+/// beyond the tensor, which the hardware ignores.
+AttendEmitter::Values AttendEmitter::fetchingLoop(
+    Value end, int64_t usual, const Fetch &fetch, ValueRange carried,
+    llvm::function_ref<Values(Value, ValueRange)> body) {
+  int64_t chunk = (usual + fetch.count - 1) / fetch.count;
+  return e.loop(
+      idx(0), end, idx(chunk), carried, [&](Value begin, ValueRange outer) {
+        Value row = arith::DivUIOp::create(e.b, e.loc, begin, idx(chunk));
+        Value next = e.window(fetch.rows, row, fetch.column, idx(1),
+                              fetch.lines * fetch.perLine);
+        for (int64_t line = 0; line < fetch.lines; ++line)
+          e.prefetch(next, {idx(0), idx(line * fetch.perLine)});
+        Value stop = e.minimum(e.add(begin, idx(chunk)), end);
+        return e.loop(begin, stop, idx(1), outer, body);
+      });
 }

@@ -153,6 +153,9 @@ Value KernelEmitter::ceilDiv(Value l, int64_t divisor) {
   return arith::DivSIOp::create(b, loc, add(l, index(divisor - 1)),
                                 index(divisor));
 }
+Value KernelEmitter::modulo(Value l, int64_t divisor) {
+  return arith::RemSIOp::create(b, loc, l, index(divisor));
+}
 Value KernelEmitter::compare(arith::CmpIPredicate predicate, Value l, Value r) {
   return arith::CmpIOp::create(b, loc, predicate, l, r);
 }

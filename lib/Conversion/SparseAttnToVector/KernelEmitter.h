@@ -72,6 +72,7 @@ public:
   Value minimum(Value l, Value r);
   Value maximum(Value l, Value r);
   Value ceilDiv(Value l, int64_t divisor);
+  Value modulo(Value l, int64_t divisor);
   Value compare(arith::CmpIPredicate predicate, Value l, Value r);
   Value both(Value l, Value r);
   Value either(Value l, Value r);

@@ -97,6 +97,28 @@ TEST(AttendShapes, EveryTargetOfThisMachine) {
     }
 }
 
+/// Every number of keys that a block can hold: which register tiles cover it
+/// depends on the target.
+TEST(AttendShapes, EveryBlockLengthOnEveryTarget) {
+  for (const std::string &target : runnableTargets())
+    for (int64_t keys = 1; keys <= 32; ++keys) {
+      SCOPED_TRACE(testing::Message() << target << ", " << keys << " keys");
+      checkAttend(randomProblem(attendSpec(40, 32, 32), 37, keys,
+                                static_cast<unsigned>(keys)),
+                  target);
+    }
+}
+
+TEST(AttendShapes, EveryHeadDimWithNarrowRegisters) {
+  for (int64_t headDim = 32; headDim <= 256; headDim += 8) {
+    SCOPED_TRACE(headDim);
+    if (runnableTargets().size() < 2)
+      GTEST_SKIP() << "this machine runs one target only";
+    checkAttend(randomProblem(attendSpec(headDim, 32, 32), 37, 71, 5),
+                runnableTargets()[1]);
+  }
+}
+
 TEST(AttendShapes, EmptyListGivesZeroAndMinusInfinity) {
   AttendProblem problem = randomProblem(attendSpec(64, 64, 64), 150, 150, 3);
   for (std::vector<int32_t> &list : problem.lists)
