@@ -2,7 +2,7 @@
 
 # Everything that a user of MLIR headers needs. Only the shared MLIR and LLVM
 # libraries are linked: mixing them with the archives gives two copies of every
-# TypeID.
+# TypeID. In a redistributable build libsparseattn alone links the archives.
 add_library(sparseattn-compiler-usage INTERFACE)
 target_include_directories(sparseattn-compiler-usage
   INTERFACE "${PROJECT_SOURCE_DIR}/include")
@@ -11,7 +11,9 @@ target_include_directories(sparseattn-compiler-usage SYSTEM
 target_compile_definitions(sparseattn-compiler-usage INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_compile_options(sparseattn-compiler-usage INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti> $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
-target_link_libraries(sparseattn-compiler-usage INTERFACE MLIR LLVM)
+if(NOT SPARSEATTN_REDISTRIBUTABLE)
+  target_link_libraries(sparseattn-compiler-usage INTERFACE MLIR LLVM)
+endif()
 
 # Every TableGen header; what a compiler library waits for unless it names less.
 add_custom_target(sparseattn-headers)
@@ -137,10 +139,14 @@ endfunction()
 # A command in <build>/bin.
 function(add_sparseattn_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   sparseattn_note_links(${name} ${ARG_LINK_LIBS})
-  target_link_libraries(${name} PRIVATE
-    sparseattn-compiler-usage sparseattn-warnings ${ARG_LINK_LIBS})
-  add_dependencies(${name} sparseattn-headers)
+  if(SPARSEATTN_REDISTRIBUTABLE)
+    sparseattn_embed_tool(${name} ${ARGN})
+  else()
+    add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+    target_link_libraries(${name} PRIVATE
+      sparseattn-compiler-usage sparseattn-warnings ${ARG_LINK_LIBS})
+    add_dependencies(${name} sparseattn-headers)
+  endif()
   set_property(GLOBAL APPEND PROPERTY SPARSEATTN_TOOLS ${name})
 endfunction()
