@@ -8,6 +8,7 @@
 #include "Denoiser.h"
 
 #include "LayerText.h"
+#include "NpyFile.h"
 #include "Support.h"
 
 #include <algorithm>
@@ -110,6 +111,15 @@ Denoiser::Denoiser(const Options &options, const Latents &given)
     sample = sampleRows(tokens, options.check == Check::Full ? 0 : sampledRows);
   result.rowsPerHead = static_cast<int64_t>(sample.size());
 }
+
+std::string Denoiser::inputFile(const std::vector<char> &bytes) const {
+  const char *type = dtype == SA_F32 ? "<f4" : dtype == SA_F16 ? "<f2" : "<u2";
+  return npyFile(type, {options.heads, tokens, headDim}, bytes);
+}
+
+std::string Denoiser::queriesFile() const { return inputFile(queryBytes); }
+
+std::string Denoiser::valuesFile() const { return inputFile(valueBytes); }
 
 double Denoiser::elapsedMs() const {
   return static_cast<double>(nowNs() - startNs) * 1e-6;

@@ -61,6 +61,11 @@ public:
 
   Denoised run(const Progress &progress);
 
+  /// The last run's q (the keys are the same) or v as an .npy file:
+  /// [heads, tokens, 128] of the options' dtype, bf16 as its bits.
+  std::string queriesFile() const;
+  std::string valuesFile() const;
+
 private:
   struct EngineDeleter {
     void operator()(sa_engine *engine) const { sa_engine_destroy(engine); }
@@ -74,6 +79,7 @@ private:
                    int64_t width) const;
   LayerRecord runLayer(int64_t step, int64_t layer, const std::vector<float> &x,
                        std::vector<float> &hidden, const Progress &progress);
+  std::string inputFile(const std::vector<char> &bytes) const;
   double elapsedMs() const;
 
   const Options &options;

@@ -112,6 +112,8 @@ Writes report.json, trace.json (Perfetto), plan.mlir and program.mlir; the last
 two are those of the last step and layer.
 
   --out DIR             folder to write into (default: build/quickstart)
+  --save-inputs         also write q.npy, k.npy and v.npy, of the last step and
+                        layer, tokens in order
   --latents F.npy       latents from make_latents.py (default: Big Buck Bunny's)
   --grid TxHxW          take the middle of the latents alone (default: all)
   --steps N             steps of the schedule (default: 4)
@@ -156,6 +158,10 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
     }
     if (argument == "--dense") {
       dense = true;
+      continue;
+    }
+    if (argument == "--save-inputs") {
+      options.saveInputs = true;
       continue;
     }
     if (argument == "--no-check") {

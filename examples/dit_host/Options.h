@@ -32,7 +32,8 @@ struct Options {
   std::string balance = "swap";
   int64_t denseSteps = 0;
   Check check = Check::Sample;
-  bool verify = false; ///< prove coverage of every program, poison memory
+  bool saveInputs = false; ///< write q, k and v of the last run too
+  bool verify = false;     ///< prove coverage of every program, poison memory
 };
 
 /// Fills `options`; throws Error for what is malformed or does not fit.

@@ -69,8 +69,11 @@ int runHost(int argc, char **argv) {
     say(help);
     return 0;
   }
-  OutputFolder folder(
-      options.out, {"report.json", "trace.json", "plan.mlir", "program.mlir"});
+  std::vector<std::string> names = {"report.json", "trace.json", "plan.mlir",
+                                    "program.mlir"};
+  if (options.saveInputs)
+    names.insert(names.end(), {"q.npy", "k.npy", "v.npy"});
+  OutputFolder folder(options.out, names);
   std::string path = options.latents.empty() ? SPARSEATTN_DIT_DATA
                          "/big_buck_bunny.npy"
                                              : options.latents;
@@ -112,8 +115,16 @@ int runHost(int argc, char **argv) {
   folder.write("trace.json", traceJson(denoised));
   folder.write("plan.mlir", denoised.plan);
   folder.write("program.mlir", denoised.program);
-  say("wrote report.json, trace.json, plan.mlir and program.mlir to " +
-      folder.path() + "\n");
+  std::string written = "report.json, trace.json, plan.mlir and program.mlir";
+  if (options.saveInputs) {
+    std::string queries = denoiser.queriesFile();
+    folder.write("q.npy", queries);
+    folder.write("k.npy", queries);
+    folder.write("v.npy", denoiser.valuesFile());
+    written = "report.json, trace.json, plan.mlir, program.mlir, q.npy, k.npy "
+              "and v.npy";
+  }
+  say("wrote " + written + " to " + folder.path() + "\n");
   return 0;
 }
 

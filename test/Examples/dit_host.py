@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "examples", "data")
@@ -18,6 +19,7 @@ CLIP = os.path.join(DATA, "big_buck_bunny.npy")
 # The distribution's interpreter has numpy; one in front of it may not see it.
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 FILES = ["plan.mlir", "program.mlir", "report.json", "trace.json"]
+INPUTS = ["k.npy", "q.npy", "v.npy"]
 SMALL = ["--grid", "3x10x16", "--block", "16x16", "--steps", "2"]
 
 
@@ -143,6 +145,48 @@ def variants(host):
         host.expect("dense-steps-keep-all", good, kept)
 
 
+# Rows of v are rotated rows of the noised latents: as long in every head.
+SAME_LENGTHS = """
+import sys, numpy
+v = numpy.load(sys.argv[1])["v"].astype(numpy.float64)
+lengths = numpy.sqrt((v * v).sum(-1))
+good = numpy.allclose(lengths, lengths[:1], rtol=1e-5) and lengths.min() > 0.1
+sys.exit(0 if good else 1)
+"""
+
+
+def saved_inputs(host):
+    """q, k and v as files are those that the last step and layer ran on."""
+    for dtype in ("fp32", "fp16", "bf16"):
+        arguments = [*SMALL, "--dtype", dtype, "--check=full", "--save-inputs"]
+        run, out = host.start(*arguments)
+        present = sorted(os.listdir(out)) if os.path.isdir(out) else []
+        good = run.returncode == 0 and present == sorted(FILES + INPUTS)
+        if not host.expect(f"saves-{dtype}", good, (run.returncode, present, run.stderr[-1000:])):
+            continue
+        capture = os.path.join(out, "capture.npz")
+        with zipfile.ZipFile(capture, "w") as archive:
+            for name in INPUTS:
+                archive.write(os.path.join(out, name), name)
+        figures = subprocess.run(
+            [PYTHON, os.path.join(DATA, "routing_figures.py"), capture, "--block", "16",
+             "--min-blocks", "12", "--bin", os.path.dirname(host.program)],
+            capture_output=True, text=True)
+        if not host.expect(f"saved-{dtype}-reads", figures.returncode == 0, figures.stderr):
+            continue
+        got = json.loads(figures.stdout)
+        with open(os.path.join(out, "report.json"), encoding="utf-8") as file:
+            last = layers(json.load(file))[-1]
+        for name in ("density", "loads", "loads_after", "rho_before", "rho_after", "kept_mass"):
+            wanted = last[name]
+            good = got[name] == wanted if name.startswith("loads") else (
+                abs(got[name] - wanted) < 1e-4)
+            host.expect(f"saved-{dtype}-{name}", good, (got[name], wanted))
+        if dtype == "fp32":
+            lengths = subprocess.run([PYTHON, "-c", SAME_LENGTHS, capture])
+            host.expect("saved-v", lengths.returncode == 0, lengths.returncode)
+
+
 def bad_input(host):
     host.refuse("no-ranks", "--ranks: got '0'", "--ranks", "0")
     host.refuse("mesh", "must multiply to --ranks", "--mesh", "ulysses=2,ring=3", "--ranks", "4")
@@ -171,6 +215,7 @@ def main():
         bad_input(host)
         meshes(host)
         variants(host)
+        saved_inputs(host)
         second_clip(host)
     sys.exit(1 if host.failed else 0)
 
