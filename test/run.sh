@@ -4,9 +4,10 @@
 # usage: run.sh [--preset NAME] [--build-dir DIR] [--only PART,...]
 #               [--filter TEXT] [--jobs N] [--ci]
 #   --preset     of CMakePresets.json (default dev, built in build/)
-#   --only       some of lint, unit, lit, docs, examples, tidy
+#   --only       some of lint, unit, lit, docs, examples, tidy, fuzz
 #   --filter     only tests whose name has TEXT in it
-#   --ci         adds round trips of every module and clang-tidy on the runtime
+#   --ci         adds round trips of every module, clang-tidy on the runtime, and
+#                20 seconds of each fuzz target (built in DIR-fuzz)
 #
 # The last line is `N passed, N failed`, with `, N skipped` when some were.
 set -euo pipefail
@@ -22,7 +23,7 @@ while [ $# -gt 0 ]; do
   case "$1" in
   -h | --help)
     trap - EXIT
-    sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
     exit 0
     ;;
   --ci) arguments+=("$1") && shift ;;

@@ -174,6 +174,28 @@ def unit_part(build, options):
     return results
 
 
+def sibling_build(build, preset, *targets):
+    """Builds targets of another preset beside this build's folder; (folder, None)
+    or (None, why it could not be built)."""
+    folder = build["build_dir"].rstrip("/") + "-" + preset
+    script = os.path.join(ROOT, "tools", "build.sh")
+    command = [script, "--preset", preset, "--build-dir", folder, *targets]
+    status, out, err = run(command, PART_TIMEOUT_SECONDS)
+    if status == 0:
+        return folder, None
+    print(f"{out[-8000:]}\n{err}".strip())
+    return None, status_text(status, PART_TIMEOUT_SECONDS)
+
+
+def fuzz_part(build, options):
+    folder, failure = sibling_build(build, "fuzz", "sparseattn-fuzzers")
+    if failure:
+        return [Result("fuzz/build", FAILED, failure)]
+    script = os.path.join(ROOT, "test", "fuzz", "run_fuzzers.py")
+    command = [sys.executable, script, "--build-dir", folder, "--jobs", str(options.jobs)]
+    return line_results("fuzz", command)
+
+
 def docs_part(build, options):
     script = os.path.join(ROOT, "test", "Docs", "run_examples.py")
     opt = os.path.join(build["build_dir"], "bin", "sparseattn-opt")
@@ -199,7 +221,9 @@ PARTS = {
     "docs": (docs_part, True, True),
     "examples": (examples_part, True, True),
     "tidy": (tidy_part, False, False),
+    "fuzz": (fuzz_part, False, False),
 }
+CI_PARTS = ("tidy", "fuzz")
 
 
 def count(results):
@@ -215,7 +239,7 @@ def parse_options():
     parser.add_argument("--build-dir", required=True)
     parser.add_argument("--only", help=f"comma-separated, of {','.join(PARTS)}")
     parser.add_argument("--filter", help="part of the names of the tests to run")
-    parser.add_argument("--ci", action="store_true", help="round trips and clang-tidy too")
+    parser.add_argument("--ci", action="store_true", help="round trips, clang-tidy and fuzzing too")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     names = options.only.split(",") if options.only else []
@@ -225,7 +249,7 @@ def parse_options():
     options.parts = names or [
         name
         for name, (_, _, default) in PARTS.items()
-        if default or (options.ci and name == "tidy")
+        if default or (options.ci and name in CI_PARTS)
     ]
     return options
 

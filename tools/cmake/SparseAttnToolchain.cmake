@@ -28,6 +28,11 @@ if(SPARSEATTN_SANITIZERS)
   add_link_options("-fsanitize=${SPARSEATTN_SANITIZERS}")
 endif()
 
+# Coverage that guides the fuzzers; only their own binaries link the engine.
+if(SPARSEATTN_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # Warnings of our own sources; headers of others are included as SYSTEM.
 add_library(sparseattn-warnings INTERFACE)
 target_compile_options(sparseattn-warnings INTERFACE

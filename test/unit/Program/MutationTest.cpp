@@ -8,12 +8,9 @@
 
 #include "ProgramTestSupport.h"
 #include "Support/ProgramMutator.h"
-#include "sparseattn-rt/Executor.h"
+#include "Support/ProgramRun.h"
 
-#include <cmath>
-#include <limits>
 #include <map>
-#include <random>
 
 using namespace sart;
 using namespace sart::test;
@@ -73,77 +70,14 @@ TEST(Mutation, EveryEditIsJudgedAndNoneHangs) {
   EXPECT_GT(rules["content"], 0u);
 }
 
-/// Whole tensors of a layer; scores of magnitude 10 and more.
-struct Layer {
-  explicit Layer(const LayerShape &shape) : shape(shape) {
-    std::mt19937_64 random(5);
-    auto fill = [&](std::vector<float> &values, int64_t heads, int64_t rows) {
-      values.resize(static_cast<size_t>(heads * rows * shape.headDim));
-      for (float &value : values)
-        value = static_cast<float>(static_cast<int64_t>(random() % 801) - 400) /
-                100;
-    };
-    fill(q, shape.heads, shape.sq);
-    fill(k, shape.kvHeads, shape.skv);
-    fill(v, shape.kvHeads, shape.skv);
-  }
-
-  /// Runs the program over outputs full of NaN.
-  Status run(const Program &program, std::vector<float> &o,
-             std::vector<float> &lse) {
-    float nan = std::numeric_limits<float>::quiet_NaN();
-    o.assign(q.size(), nan);
-    lse.assign(static_cast<size_t>(shape.heads * shape.sq), nan);
-    ExecutorOptions options;
-    options.poison = true;
-    options.validate = false;
-    options.timeoutMs = 10000;
-    auto executor = Executor::create(program, backend, options);
-    if (!executor)
-      return executor.status();
-    auto tensor = [&](std::vector<float> &values, int64_t heads, int64_t rows,
-                      int64_t elements) {
-      return Tensor::contiguous(values.data(), DType::F32, heads, rows,
-                                elements);
-    };
-    RunStats stats;
-    return (*executor)->run(
-        shardViews(program.placement,
-                   tensor(q, shape.heads, shape.sq, shape.headDim),
-                   tensor(k, shape.kvHeads, shape.skv, shape.headDim),
-                   tensor(v, shape.kvHeads, shape.skv, shape.headDim),
-                   tensor(o, shape.heads, shape.sq, shape.headDim),
-                   tensor(lse, shape.heads, shape.sq, 1)),
-        {}, stats);
-  }
-
-  LayerShape shape;
-  std::vector<float> q, k, v;
-  std::shared_ptr<Backend> backend =
-      createReferenceBackend(std::make_shared<ThreadPool>(1));
-};
-
-/// Largest difference; NaN differs from everything.
-float distance(const std::vector<float> &a, const std::vector<float> &b) {
-  float most = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i])
-      continue; // also -inf
-    float apart = std::abs(a[i] - b[i]);
-    if (!(apart <= most))
-      most = apart;
-  }
-  return most;
-}
-
 TEST(Mutation, AcceptedEditsComputeTheSame) {
   std::vector<Base> programs = bases();
   uint64_t ran = 0;
   for (Base &base : programs) {
-    Layer layer(base.program.placement.shape);
-    std::vector<float> o, lse, otherO, otherLse;
-    Status status = layer.run(base.program, o, lse);
+    ProgramRun run(base.program.placement.shape);
+    Status status = run.run(base.program);
     ASSERT_TRUE(status.ok()) << status.message();
+    std::vector<float> o = run.o, lse = run.lse;
     for (uint64_t seed = 0; seed < 1000; ++seed) {
       Program mutant = base.program;
       std::string what = mutateProgram(mutant, 1000003 * seed + 7);
@@ -151,10 +85,10 @@ TEST(Mutation, AcceptedEditsComputeTheSame) {
         continue;
       SCOPED_TRACE(concat(base.name, " seed ", seed, ": ", what));
       ++ran;
-      status = layer.run(mutant, otherO, otherLse);
+      status = run.run(mutant);
       EXPECT_TRUE(status.ok()) << status.message();
-      EXPECT_LE(distance(o, otherO), 1e-5f);
-      EXPECT_LE(distance(lse, otherLse), 1e-5f);
+      EXPECT_LE(distance(o, run.o), 1e-5f);
+      EXPECT_LE(distance(lse, run.lse), 1e-5f);
     }
   }
   EXPECT_GT(ran, 500u);

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Runs the fuzz targets of one build for some seconds each.
+
+Every target starts from its corpus in test/data/fuzz. What it finds is a
+failure: the input stays in BUILD/fuzz/findings, is printed in hexadecimal, and
+`BUILD/fuzz/TARGET FILE` runs it again. Prints PASS and FAIL lines.
+"""
+
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+MAX_HEX_BYTES = 4096
+
+# Target: (longest input in bytes, folders with seeds beside its own).
+TARGETS = {
+    "npz": (16384, ()),
+    "program-bytes": (16384, ()),
+    "program-run": (16384, ("program-bytes",)),
+    "trace-file": (16384, ()),
+}
+# One input may take this long on a busy machine.
+TIMEOUT_SECONDS = 25
+RSS_LIMIT_MB = 2048
+ENVIRONMENT = {
+    # LLVM's allocators mark their memory in the instrumented half of the
+    # process and not in the half that comes from libLLVM.so.
+    "ASAN_OPTIONS": "allow_user_poisoning=0:detect_stack_use_after_return=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+}
+
+
+def seeds(target):
+    folders = [os.path.join(ROOT, "test", "data", "fuzz", name)
+               for name in (target, *TARGETS[target][1])]
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def command(binary, target, seconds, findings, grown):
+    line = [
+        binary,
+        f"-max_total_time={seconds}",
+        f"-max_len={TARGETS[target][0]}",
+        f"-timeout={TIMEOUT_SECONDS}",
+        f"-rss_limit_mb={RSS_LIMIT_MB}",
+        "-print_final_stats=1",
+        f"-artifact_prefix={os.path.join(findings, target)}-",
+    ]
+    dictionary = os.path.join(HERE, "dict", f"{target}.dict")
+    if os.path.exists(dictionary):
+        line.append(f"-dict={dictionary}")
+    return line + [grown] + seeds(target)
+
+
+def fuzz(target, build_dir, seconds):
+    """(target, None or what went wrong, text about the run)."""
+    binary = os.path.join(build_dir, "fuzz", target)
+    if not os.path.exists(binary):
+        return target, "not built", ""
+    findings = os.path.join(build_dir, "fuzz", "findings")
+    os.makedirs(findings, exist_ok=True)
+    with tempfile.TemporaryDirectory() as grown:
+        try:
+            done = subprocess.run(
+                command(binary, target, seconds, findings, grown),
+                capture_output=True,
+                text=True,
+                errors="replace",
+                env=dict(os.environ, **ENVIRONMENT),
+                # Seeds are read first, however long that takes.
+                timeout=seconds + 300,
+            )
+        except subprocess.TimeoutExpired:
+            return target, f"no end after {seconds + 300} s", ""
+    log = done.stdout + done.stderr
+    runs = re.search(r"number_of_executed_units: (\d+)", log)
+    if done.returncode == 0:
+        return target, None, f"{runs.group(1) if runs else 0} inputs"
+    lines = [line for line in log.splitlines() if not re.match(r"#\d+\t|\s*(NEW|REDUCE)", line)]
+    text = "\n".join(lines[-60:])
+    for path in re.findall(r"Test unit written to (\S+)", log):
+        with open(path, "rb") as file:
+            data = file.read(MAX_HEX_BYTES)
+        text += f"\nreproduce: {binary} {path}\nits first {len(data)} bytes: {data.hex()}"
+    return target, f"exit status {done.returncode}", text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build-dir", required=True)
+    parser.add_argument("--seconds", type=int, default=20, help="for each target (default 20)")
+    parser.add_argument("--jobs", type=int, default=2, help="targets at a time (default 2)")
+    parser.add_argument("targets", nargs="*", help="default: all")
+    options = parser.parse_args()
+    for target in options.targets:
+        if target not in TARGETS:
+            parser.error(f"target is unknown: got {target}, expected one of {', '.join(TARGETS)}")
+    build_dir = os.path.abspath(options.build_dir)
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = [pool.submit(fuzz, target, build_dir, options.seconds)
+                for target in options.targets or TARGETS]
+        for run in runs:
+            target, failure, text = run.result()
+            if failure is None:
+                print(f"PASS: fuzz/{target}", flush=True)
+                print(f"fuzz/{target}: {text}", flush=True)
+            else:
+                failed = True
+                print(f"{text}\nFAIL: fuzz/{target} ({failure})", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
