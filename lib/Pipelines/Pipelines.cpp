@@ -7,17 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Pipelines/Pipelines.h"
 
-#include "sparseattn/Conversion/SparseAttnToComm/Passes.h"
 #include "sparseattn/Jit/KernelPipeline.h"
-#include "sparseattn/Transforms/Boundary/Passes.h"
-#include "sparseattn/Transforms/Comm/Passes.h"
 #include "sparseattn/Transforms/Kernel/Passes.h"
-#include "sparseattn/Transforms/Mask/Passes.h"
-#include "sparseattn/Transforms/Plan/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -31,30 +25,6 @@ std::optional<Phase> mlir::sparseattn::parsePhase(llvm::StringRef text) {
       .Case("kernel", Phase::Kernel)
       .Case("jit", Phase::Jit)
       .Default(std::nullopt);
-}
-
-void mlir::sparseattn::buildMaskPipeline(OpPassManager &manager) {
-  manager.addPass(createHoistPermutesPass());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createFoldMasksPass());
-  manager.addPass(createVerifyMaskPass());
-}
-
-void mlir::sparseattn::buildPlanPipeline(OpPassManager &manager,
-                                         const PlanPipelineOptions &options) {
-  InsertPlanPassOptions insert;
-  insert.ulysses = options.ulysses;
-  insert.ring = options.ring;
-  insert.balance = options.balance;
-  insert.augment = options.augment;
-  manager.addPass(createInsertPlanPass(insert));
-  manager.addPass(createPlanConstantMasksPass());
-  manager.addPass(createVerifyPlanPass());
-}
-
-void mlir::sparseattn::buildCommPipeline(OpPassManager &manager) {
-  manager.addPass(createConvertToCommPass());
-  manager.addPass(createVerifySchedulePass());
 }
 
 void mlir::sparseattn::buildKernelPipeline(OpPassManager &manager) {
