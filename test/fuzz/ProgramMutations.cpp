@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "ProgramMutations.h"
 
-#include "ProgramFormat.h"
+#include "ContentMutations.h"
 #include "Support/ProgramMutator.h"
 #include "sparseattn-rt/Program.h"
 
@@ -35,11 +35,7 @@ size_t fuzz::mutateProgramBytes(uint8_t *data, size_t size, size_t maxSize,
   }
   size = LLVMFuzzerMutate(data, size, maxSize);
   // Some inputs keep a hash that does not fit.
-  if (size >= programHeaderBytes && seed % 64 != 1) {
-    uint64_t hash =
-        hashBytes(data + programHeaderBytes, size - programHeaderBytes);
-    for (size_t i = 0; i < 8; ++i)
-      data[8 + i] = static_cast<uint8_t>(hash >> (8 * i));
-  }
+  if (seed % 64 != 1)
+    repairContentHash(data, size);
   return size;
 }
