@@ -82,21 +82,7 @@ Denoiser::Denoiser(const Options &options, const Latents &given)
   require(sa_engine_create(&engineOptions, &newEngine));
   engine.reset(newEngine);
 
-  std::string text = makeLayerText(options, clean.grid);
-  sa_layer_options layerOptions = {};
-  layerOptions.struct_size = sizeof layerOptions;
-  layerOptions.ulysses = options.ulysses;
-  layerOptions.ring = options.ring;
-  layerOptions.balance = options.balance.c_str();
-  layerOptions.dense_steps = options.denseSteps;
-  layerOptions.check = options.verify ? 1 : 0;
-  layerOptions.dtype = dtype == SA_BF16  ? "bf16"
-                       : dtype == SA_F16 ? "f16"
-                                         : "f32";
-  sa_layer *newLayer = nullptr;
-  require(sa_layer_create(engine.get(), text.data(), text.size(), &layerOptions,
-                          &newLayer));
-  layer.reset(newLayer);
+  layer = createLayer(options.denseSteps, options.verify);
   result.info.struct_size = sizeof result.info;
   require(sa_layer_get_info(layer.get(), &result.info));
 
@@ -120,6 +106,38 @@ std::string Denoiser::inputFile(const std::vector<char> &bytes) const {
 std::string Denoiser::queriesFile() const { return inputFile(queryBytes); }
 
 std::string Denoiser::valuesFile() const { return inputFile(valueBytes); }
+
+std::unique_ptr<sa_layer, Denoiser::LayerDeleter>
+Denoiser::createLayer(int64_t denseSteps, bool verify) {
+  std::string text = makeLayerText(options, clean.grid);
+  sa_layer_options layerOptions = {};
+  layerOptions.struct_size = sizeof layerOptions;
+  layerOptions.ulysses = options.ulysses;
+  layerOptions.ring = options.ring;
+  layerOptions.balance = options.balance.c_str();
+  layerOptions.dense_steps = denseSteps;
+  layerOptions.check = verify ? 1 : 0;
+  layerOptions.dtype = dtype == SA_BF16  ? "bf16"
+                       : dtype == SA_F16 ? "f16"
+                                         : "f32";
+  sa_layer *newLayer = nullptr;
+  require(sa_layer_create(engine.get(), text.data(), text.size(), &layerOptions,
+                          &newLayer));
+  return std::unique_ptr<sa_layer, LayerDeleter>(newLayer);
+}
+
+double Denoiser::timeDense() {
+  auto dense = createLayer(1, false);
+  sa_run_options runOptions = {};
+  runOptions.struct_size = sizeof runOptions;
+  sa_run_stats stats = {};
+  stats.struct_size = sizeof stats;
+  require(sa_layer_run_whole(dense.get(), &query, &query, &value, &out, &lse,
+                             &runOptions, &stats));
+  if (stats.density < 1)
+    fail("density of the dense run", stats.density, "1");
+  return stats.ms;
+}
 
 double Denoiser::elapsedMs() const {
   return static_cast<double>(nowNs() - startNs) * 1e-6;
@@ -219,6 +237,11 @@ Denoised Denoiser::run(const Progress &progress) {
   result.plan.assign(text, length);
   require(sa_layer_get_program(layer.get(), &text, &length));
   result.program.assign(text, length);
+  if (options.check != Check::None && options.denseSteps == 0) {
+    progress.phase("attending densely", scheduler.steps() - 1,
+                   options.layers - 1);
+    result.denseMs = timeDense();
+  }
   result.ms = elapsedMs();
   return std::move(result);
 }

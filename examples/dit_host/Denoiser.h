@@ -44,6 +44,7 @@ struct Denoised {
   std::string trace;                ///< events, joined by commas
   std::string plan, program;        ///< of the last run
   double ms = 0;                    ///< the whole schedule
+  double denseMs = 0; ///< attention of one layer over all blocks; 0: not run
 };
 
 /// What the host tells while it works.
@@ -77,9 +78,13 @@ private:
   /// [heads][tokens][width] of `dtype` over `bytes`, resized to fit.
   sa_tensor tensor(std::vector<char> &bytes, sa_dtype dtype,
                    int64_t width) const;
+  std::unique_ptr<sa_layer, LayerDeleter> createLayer(int64_t denseSteps,
+                                                      bool verify);
   LayerRecord runLayer(int64_t step, int64_t layer, const std::vector<float> &x,
                        std::vector<float> &hidden, const Progress &progress);
   std::string inputFile(const std::vector<char> &bytes) const;
+  /// Attention of the last layer once more, over all blocks.
+  double timeDense();
   double elapsedMs() const;
 
   const Options &options;

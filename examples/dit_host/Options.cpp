@@ -139,7 +139,7 @@ two are those of the last step and layer.
 
   --check[=full]        also prove that every program computes every tile once;
                         full: compare all rows with the reference, not a sample
-  --no-check            compare nothing
+  --no-check            compare with nothing, dense attention included
   --help                print this
 )";
 

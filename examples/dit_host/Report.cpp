@@ -109,6 +109,13 @@ std::string dit::summaryText(const Denoised &denoised) {
     planUs += record.stats.plan_us;
   }
   double count = static_cast<double>(denoised.records.size());
+  std::string dense;
+  if (denoised.denseMs > 0)
+    dense =
+        format("dense attention of one layer takes %.2f s, sparse %.2f s on "
+               "average: %.1f times faster\n",
+               denoised.denseMs * 1e-3, runMs / count * 1e-3,
+               denoised.denseMs * count / runMs);
   return format("PSNR %.2f -> %.2f dB; rho %.3f -> %.3f on average, %.0f us a "
                 "plan\n",
                 denoised.psnrNoised, denoised.records.back().psnr,
@@ -116,7 +123,8 @@ std::string dit::summaryText(const Denoised &denoised) {
          format("%.1f s: attention %.1f s, comparing with the reference %.1f "
                 "s; compiled in %.0f ms\n",
                 denoised.ms * 1e-3, runMs * 1e-3, checkMs * 1e-3,
-                denoised.info.jit_ms);
+                denoised.info.jit_ms) +
+         dense;
 }
 
 std::string dit::reportJson(const Denoised &denoised, const Options &options,
@@ -158,7 +166,10 @@ std::string dit::reportJson(const Denoised &denoised, const Options &options,
       {"cold_jit_ms", info.jit_ms},
       {"plan_us", planUs / static_cast<double>(denoised.records.size())},
       {"ms", denoised.ms},
+      {"dense_layer_ms", nullptr},
       {"steps", steps}};
+  if (denoised.denseMs > 0)
+    report["dense_layer_ms"] = denoised.denseMs;
   return report.dump(2) + "\n";
 }
 

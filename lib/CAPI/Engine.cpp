@@ -91,6 +91,7 @@ static sa_status finishLayer(sa_engine *engine,
                              sa_layer **layer) {
   auto created = std::make_unique<sa_layer>();
   created->compiler = engine->compiler;
+  created->pool = engine->pool;
   created->denseSteps = options.dense_steps;
   std::shared_ptr<sart::Backend> backend =
       engine->reference

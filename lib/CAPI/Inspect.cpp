@@ -170,17 +170,16 @@ sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
     views[t] = headView(ordered[t], copied   ? 0
                                     : t == 0 ? head
                                              : s.kvHeadOf(head));
-  std::vector<double> unusedOut(static_cast<size_t>(count * s.headDim)),
-      unusedLse(static_cast<size_t>(count));
+  std::vector<double> unusedLse(static_cast<size_t>(count));
   if (out || lse)
     referenceAttend(
         s, views[0], views[1], views[2], selected, program.scale,
         [&](int64_t qBlock, int64_t kvBlock) {
           return mask->contains(head, qBlock, kvBlock);
         },
-        out ? out : unusedOut.data(), lse ? lse : unusedLse.data());
+        out, lse ? lse : unusedLse.data(), layer->pool.get());
   if (lseDense)
     referenceAttend(s, views[0], views[1], views[2], selected, program.scale,
-                    nullptr, unusedOut.data(), lseDense);
+                    nullptr, nullptr, lseDense, layer->pool.get());
   return SA_OK;
 }

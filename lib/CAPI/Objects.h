@@ -29,6 +29,7 @@ struct sa_engine {
 struct sa_layer {
   /// The engine's, which may be gone before the layer.
   std::shared_ptr<mlir::sparseattn::LayerCompiler> compiler;
+  std::shared_ptr<sart::ThreadPool> pool;
   mlir::sparseattn::CompiledLayer compiled;
   std::unique_ptr<sart::Executor> executor;
   std::optional<sart::Plan> fixedPlan;

@@ -18,9 +18,12 @@ std::vector<double> widen(const SlotView &view, Range rows);
 /// One query row against ranges of keys, in double precision.
 class ReferenceRow {
 public:
-  /// `k`, `v`: [rows][headDim] from widen, first row = key 0.
-  ReferenceRow(const double *k, const double *v, int64_t headDim)
-      : k(k), v(v), headDim(headDim), sum(static_cast<size_t>(headDim)) {}
+  /// `k`, `v`: [rows][headDim] from widen, first row = key 0. With
+  /// `lseOnly`, v is not read and no o is written.
+  ReferenceRow(const double *k, const double *v, int64_t headDim,
+               bool lseOnly = false)
+      : k(k), v(v), headDim(headDim), lseOnly(lseOnly),
+        sum(static_cast<size_t>(headDim)) {}
 
   /// Starts a row; `q` holds headDim elements.
   void begin(const double *q, double scale);
@@ -33,6 +36,7 @@ public:
 private:
   const double *k, *v;
   int64_t headDim;
+  bool lseOnly;
   const double *q = nullptr;
   double scale = 1;
   double largest = 0, weights = 0;

@@ -107,12 +107,14 @@ createReferenceBackend(std::shared_ptr<ThreadPool> pool);
 /// Dense masked reference of selected query rows in double precision.
 /// q, k, v: strided views of one head; `allowed` (null: all) says whether a
 /// kv-block is visible to the row's q-block: allowed(qBlock, kvBlock).
-/// Writes o [rows.size()][headDim] and lse [rows.size()]. Empty row: 0, -inf.
+/// Writes o [rows.size()][headDim] (null: only lse is computed) and lse
+/// [rows.size()]. Empty row: 0, -inf. `pool` shares the rows among threads;
+/// they do not depend on it.
 void referenceAttend(const LayerShape &shape, const SlotView &q,
                      const SlotView &k, const SlotView &v,
                      const std::vector<int64_t> &rows, float scale,
                      const std::function<bool(int64_t, int64_t)> &allowed,
-                     double *o, double *lse);
+                     double *o, double *lse, ThreadPool *pool = nullptr);
 
 /// Merges the partial (oPart, lsePart) into (o, lse) over `rows` rows of
 /// headDim float elements, in place, in the max-subtracted form; two empty
