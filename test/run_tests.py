@@ -197,9 +197,15 @@ def fuzz_part(build, options):
 
 
 def docs_part(build, options):
-    script = os.path.join(ROOT, "test", "Docs", "run_examples.py")
+    folder = os.path.join(ROOT, "test", "Docs")
     opt = os.path.join(build["build_dir"], "bin", "sparseattn-opt")
-    return line_results("docs", [sys.executable, script, "--opt", opt])
+    results = []
+    for command in (
+        [os.path.join(folder, "run_examples.py"), "--opt", opt],
+        [os.path.join(folder, "run_documents.py"), build["build_dir"]],
+    ):
+        results += line_results("docs", [sys.executable] + command)
+    return results
 
 
 def examples_part(build, options):
