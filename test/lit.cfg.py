@@ -12,7 +12,7 @@ config.name = "sparseattn"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 # GoogleTest sources, data and scripts that run in other parts.
-config.excludes = ["unit", "data", "Examples", "benchmarks"]
+config.excludes = ["unit", "data", "Examples", "Release", "benchmarks"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = os.path.join(config.sparseattn_build_dir, "test")
 

@@ -2,12 +2,15 @@
 # Installs what is missing, builds, and runs every test.
 #
 # usage: run.sh [--preset NAME] [--build-dir DIR] [--only PART,...]
-#               [--filter TEXT] [--jobs N] [--ci]
+#               [--filter TEXT] [--jobs N] [--ci] [--release]
 #   --preset     of CMakePresets.json (default dev, built in build/)
-#   --only       some of lint, unit, lit, docs, examples, tidy, fuzz
+#   --only       some of lint, unit, lit, docs, examples, tidy, fuzz, release
 #   --filter     only tests whose name has TEXT in it
-#   --ci         adds round trips of every module, clang-tidy on the runtime, and
-#                20 seconds of each fuzz target (built in DIR-fuzz)
+#   --ci         adds round trips of every module, clang-tidy on the runtime,
+#                20 seconds of each fuzz target (built in DIR-fuzz) and an archive
+#   --release    builds the archive of tools/make-archive.sh instead, unpacks it
+#                in an empty folder, and tests it and its commands (with --ci from
+#                the objects of the dev preset)
 #
 # The last line is `N passed, N failed`, with `, N skipped` when some were.
 set -euo pipefail
@@ -18,15 +21,18 @@ trap 'echo "0 passed, 1 failed"; exit 1' EXIT
 
 preset=dev
 build_dir=
+release=no
+ci=no
 arguments=()
 while [ $# -gt 0 ]; do
   case "$1" in
   -h | --help)
     trap - EXIT
-    sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
     exit 0
     ;;
-  --ci) arguments+=("$1") && shift ;;
+  --ci) ci=yes && arguments+=("$1") && shift ;;
+  --release) release=yes && shift ;;
   --preset | --build-dir | --only | --filter | --jobs)
     if [ $# -lt 2 ]; then
       echo "error: $1 needs a value: got none, expected one after it" >&2
@@ -45,6 +51,7 @@ while [ $# -gt 0 ]; do
     ;;
   esac
 done
+[ "$release" = no ] || preset=redistributable
 if [ -z "$build_dir" ]; then
   build_dir=$root/build
   [ "$preset" = dev ] || build_dir=$root/build-$preset
@@ -56,13 +63,31 @@ esac
 
 "$root/tools/install-dependencies.sh" test
 echo "building in $build_dir"
-"$root/tools/build.sh" --preset "$preset" --build-dir "$build_dir" all sparseattn-doc
+if [ "$release" = yes ]; then
+  fast=()
+  [ "$ci" = no ] || fast=(--fast)
+  archive=$("$root/tools/make-archive.sh" --build-dir "$build_dir" ${fast[@]+"${fast[@]}"})
+  echo "archive $archive, $(stat -c %s "$archive") bytes"
+else
+  "$root/tools/build.sh" --preset "$preset" --build-dir "$build_dir" all sparseattn-doc
+fi
 
 # The interpreter of the distribution has numpy; another one may come first on
 # PATH and not see it.
 for python in /usr/bin/python3 python3; do
   "$python" -c 'import numpy' >/dev/null 2>&1 && break
 done
+if [ "$release" = yes ]; then
+  # Nothing says where a library is; FileCheck and its like bring their own path.
+  unset LD_LIBRARY_PATH LD_PRELOAD
+  folder=$build_dir/test-archive
+  rm -rf "$folder"
+  llvm_tools=$(sed -n 's/^LLVM_TOOLS_BINARY_DIR:[A-Z]*=//p' "$build_dir/CMakeCache.txt")
+  "$python" "$root/test/Release/prepare.py" "$archive" "$folder" \
+    "${llvm_tools:-/usr/lib/llvm-22/bin}"
+  build_dir=$folder
+  arguments=(--only release,lit,docs,examples ${arguments[@]+"${arguments[@]}"})
+fi
 trap - EXIT
 exec "$python" "$root/test/run_tests.py" --build-dir "$build_dir" \
   ${arguments[@]+"${arguments[@]}"}

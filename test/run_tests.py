@@ -219,6 +219,37 @@ def examples_part(build, options):
     return results
 
 
+def check_archive(build):
+    """What an unpacked archive needs, shows and holds."""
+    script = os.path.join(ROOT, "test", "Release", "check_archive.py")
+    return line_results("archive", [sys.executable, script, build["build_dir"]])
+
+
+def release_part(build, options):
+    """An archive by itself; for another build one is made first, from the same
+    objects where a compiler cache has them, and its commands are tested too."""
+    if "archive" in build:
+        return check_archive(build)
+    script = os.path.join(ROOT, "tools", "make-archive.sh")
+    status, out, err = run([script, "--fast"], PART_TIMEOUT_SECONDS)
+    if status != 0:
+        print(f"{out}\n{err}"[-5000:].strip())
+        return [Result("make-archive", FAILED, status_text(status, PART_TIMEOUT_SECONDS))]
+    archive = out.splitlines()[-1]
+    with tempfile.TemporaryDirectory() as parent:
+        folder = os.path.join(parent, "archive")
+        script = os.path.join(ROOT, "test", "Release", "prepare.py")
+        command = [sys.executable, script, archive, folder, build["llvm_tools_dir"]]
+        status, out, err = run(command, PART_TIMEOUT_SECONDS)
+        if status != 0:
+            print(f"{out}\n{err}".strip())
+            return [Result("prepare", FAILED, status_text(status, PART_TIMEOUT_SECONDS))]
+        with open(os.path.join(folder, "test", "build.json"), encoding="utf-8") as file:
+            unpacked = json.load(file)
+        lit = [r._replace(name=f"archive: {r.name}") for r in lit_part(unpacked, options)]
+        return check_archive(unpacked) + lit
+
+
 # name: (function, needs the compiler, runs when nothing is chosen)
 PARTS = {
     "lint": (lint_part, False, True),
@@ -228,8 +259,9 @@ PARTS = {
     "examples": (examples_part, True, True),
     "tidy": (tidy_part, False, False),
     "fuzz": (fuzz_part, False, False),
+    "release": (release_part, True, False),
 }
-CI_PARTS = ("tidy", "fuzz")
+CI_PARTS = ("tidy", "fuzz", "release")
 
 
 def count(results):

@@ -2,9 +2,10 @@
 # Installs the Debian packages that building and testing need, all at once, and
 # does nothing (and needs no network) when everything is there.
 #
-# usage: install-dependencies.sh [build|test] [--check]
+# usage: install-dependencies.sh [build|test|archive] [--check]
 #   build    what compiling the tools and examples needs
 #   test     the same and what test/run.sh needs (the default)
+#   archive  what tools/make-archive.sh needs
 #   --check  report what is missing, install nothing; status 1 if anything is
 set -euo pipefail
 
@@ -37,6 +38,11 @@ python3-numpy|/usr/lib/python3/dist-packages/numpy/__init__.py
 python3-psutil|/usr/lib/python3/dist-packages/psutil/__init__.py
 libopenblas0-pthread|/usr/lib/x86_64-linux-gnu/libopenblas.so.0
 "
+archive_packages="
+libzstd-dev|/usr/lib/x86_64-linux-gnu/libzstd.a
+libstdc++-12-dev|/usr/share/doc/libstdc++-12-dev/copyright
+xz-utils|xz
+"
 
 packages="$build_packages $test_packages"
 check_only=no
@@ -44,12 +50,13 @@ for argument in "$@"; do
   case "$argument" in
   build) packages="$build_packages" ;;
   test) packages="$build_packages $test_packages" ;;
+  archive) packages="$build_packages $archive_packages" ;;
   --check) check_only=yes ;;
   -h | --help)
-    sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
     exit 0
     ;;
-  *) fail "argument must be build, test or --check: got $argument" ;;
+  *) fail "argument must be build, test, archive or --check: got $argument" ;;
   esac
 done
 

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 using namespace dit;
 
@@ -62,6 +64,18 @@ std::string describe(const Options &options, const Latents &latents,
          "), balance " + options.balance + "\n";
 }
 
+/// The clip that comes with the program.
+std::string defaultLatents() {
+  std::filesystem::path data = SPARSEATTN_DIT_DATA;
+  std::error_code error;
+  if (data.is_relative())
+    data =
+        (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() /
+         data)
+            .lexically_normal();
+  return (data / "big_buck_bunny.npy").string();
+}
+
 int runHost(int argc, char **argv) {
   Options options;
   std::string help;
@@ -74,9 +88,8 @@ int runHost(int argc, char **argv) {
   if (options.saveInputs)
     names.insert(names.end(), {"q.npy", "k.npy", "v.npy"});
   OutputFolder folder(options.out, names);
-  std::string path = options.latents.empty() ? SPARSEATTN_DIT_DATA
-                         "/big_buck_bunny.npy"
-                                             : options.latents;
+  std::string path =
+      options.latents.empty() ? defaultLatents() : options.latents;
   Latents latents = readLatents(path);
   if (options.grid[0] > 0)
     latents = cropLatents(latents, options.grid);
