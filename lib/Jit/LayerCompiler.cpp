@@ -81,8 +81,10 @@ std::string toText(Operation *op) {
 }
 
 OwningOpRef<ModuleOp> parse(std::string_view text, MLIRContext &context) {
-  return parseSourceString<ModuleOp>(StringRef(text.data(), text.size()),
-                                     ParserConfig(&context), "layer");
+  // MLIR's lexer reads up to the zero byte that a copy has behind it; callers
+  // give a pointer and a length.
+  return parseSourceString<ModuleOp>(std::string(text), ParserConfig(&context),
+                                     "layer");
 }
 
 /// The module's only schedule as a program.

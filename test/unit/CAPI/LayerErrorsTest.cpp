@@ -7,6 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "CapiTestSupport.h"
 
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
 using namespace capi_test;
 
 static std::string errorOf(const std::string &text,
@@ -46,6 +50,28 @@ TEST(LayerErrors, TextWithoutALayer) {
             "is here");
   EXPECT_EQ(errorOf("func.func @f( {"),
             "line 1, column 14: expected non-function type");
+}
+
+TEST(LayerErrors, NothingBehindATextIsRead) {
+  // The texts end where memory ends, inside of a word or a string.
+  auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void *memory = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  char *end = static_cast<char *>(memory) + page;
+  ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
+  for (std::string text : {"func.func @f", "\"func", "module {} // note"}) {
+    std::memcpy(end - text.size(), text.data(), text.size());
+    sa_layer *layer = nullptr;
+    EXPECT_EQ(sa_layer_create(sharedEngine("reference"), end - text.size(),
+                              text.size(), nullptr, &layer),
+              SA_ERROR);
+    EXPECT_EQ(sa_layer_create_from_program(sharedEngine("reference"),
+                                           end - text.size(), text.size(),
+                                           nullptr, &layer),
+              SA_ERROR);
+  }
+  munmap(memory, 2 * page);
 }
 
 TEST(LayerErrors, OptionsThatDoNotFit) {
