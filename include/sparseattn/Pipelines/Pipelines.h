@@ -8,6 +8,8 @@
 #ifndef SPARSEATTN_PIPELINES_PIPELINES_H
 #define SPARSEATTN_PIPELINES_PIPELINES_H
 
+#include "sparseattn/Support/PassStatistics.h"
+
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 

@@ -8,6 +8,8 @@
 #ifndef SPARSEATTN_CONVERSION_SPARSEATTNTOCOMM_PASSES_H
 #define SPARSEATTN_CONVERSION_SPARSEATTNTOCOMM_PASSES_H
 
+#include "sparseattn/Support/PassStatistics.h"
+
 #include "mlir/Pass/Pass.h"
 
 #include <memory>

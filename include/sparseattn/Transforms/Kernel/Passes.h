@@ -11,6 +11,8 @@
 #include "sparseattn-rt/Executable.h"
 #include "sparseattn/Jit/CpuTarget.h"
 
+#include "sparseattn/Support/PassStatistics.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -8,6 +8,8 @@
 #ifndef SPARSEATTN_TRANSFORMS_MASK_PASSES_H
 #define SPARSEATTN_TRANSFORMS_MASK_PASSES_H
 
+#include "sparseattn/Support/PassStatistics.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
