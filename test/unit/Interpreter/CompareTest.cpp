@@ -1,4 +1,4 @@
-//===- CompareTest.cpp - The simulator's --check can fail ---------------===//
+//===- CompareTest.cpp - The simulator's --check can fail -----------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

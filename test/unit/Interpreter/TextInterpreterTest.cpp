@@ -1,4 +1,4 @@
-//===- TextInterpreterTest.cpp - Interpreting text ----------------------===//
+//===- TextInterpreterTest.cpp - Interpreting text ------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ValueTextTest.cpp - Values as lines of text ----------------------===//
+//===- ValueTextTest.cpp - Values as lines of text ------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

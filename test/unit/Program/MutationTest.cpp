@@ -6,96 +6,49 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MutationCampaign.h"
 #include "ProgramTestSupport.h"
 #include "Support/ProgramMutator.h"
-#include "Support/ProgramRun.h"
+#include "sparseattn-rt/Executor.h"
 
-#include <map>
+#include <cstdlib>
+#include <fstream>
 
 using namespace sart;
 using namespace sart::test;
 
 namespace {
 
-struct Base {
-  const char *name;
-  Program program;
-};
-
-std::vector<Base> bases() {
-  TemplateOptions options;
-  options.planner.k1Milli = options.planner.k2Milli = 1000;
-  auto random = [&](int64_t ulysses, int64_t ring, int64_t heads,
-                    int64_t kvHeads, int64_t sq, int64_t skv) {
-    Placement placement = makePlacement(ulysses, ring, heads, kvHeads, sq, skv);
-    return boundOf(placement, maskFor(placement, 0.4, 17), options);
-  };
-  return {{"swap", swapProgram()},
-          {"ring", ringProgram()},
-          {"ulysses 4", random(4, 1, 6, 6, 150, 150)},
-          {"ulysses 2 x ring 2", random(2, 2, 5, 5, 150, 170)},
-          {"ring 3, grouped heads", random(1, 3, 4, 2, 150, 110)}};
+uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST(Mutation, EveryEditIsJudgedAndNoneHangs) {
-  constexpr uint64_t edits = 10000;
-  std::map<std::string, uint64_t> rules;
-  uint64_t accepted = 0;
-  std::vector<Base> programs = bases();
-  for (uint64_t seed = 0; seed < edits; ++seed) {
-    const Base &base = programs[seed % programs.size()];
-    Program mutant = base.program;
-    std::string what = mutateProgram(mutant, seed);
-    SCOPED_TRACE(concat(base.name, " seed ", seed, ": ", what));
-    std::vector<Violation> violations = validateBound(mutant);
-    if (violations.empty()) {
-      ++accepted;
-      continue;
-    }
-    ++rules[violations[0].rule];
-    EXPECT_NE(violations[0].message, "");
-  }
-  std::printf("%llu of %llu edits accepted; refused by",
-              static_cast<unsigned long long>(accepted),
-              static_cast<unsigned long long>(edits));
-  for (const auto &[rule, count] : rules)
-    std::printf(" %s %llu", rule.c_str(),
-                static_cast<unsigned long long>(count));
-  std::printf("\n");
-  // Most edits break something; edits that change nothing that matters (order
-  // of independent instructions, releases at the end) are not refused.
-  EXPECT_LT(accepted, edits / 2);
-  EXPECT_GT(rules["matching"], 0u);
-  EXPECT_GT(rules["lifetime"], 0u);
-  EXPECT_GT(rules["content"], 0u);
-}
-
-TEST(Mutation, AcceptedEditsComputeTheSame) {
-  std::vector<Base> programs = bases();
-  uint64_t ran = 0;
-  for (Base &base : programs) {
-    ProgramRun run(base.program.placement.shape);
-    Status status = run.run(base.program);
-    ASSERT_TRUE(status.ok()) << status.message();
-    std::vector<float> o = run.o, lse = run.lse;
-    for (uint64_t seed = 0; seed < 1000; ++seed) {
-      Program mutant = base.program;
-      std::string what = mutateProgram(mutant, 1000003 * seed + 7);
-      if (!validateBound(mutant).empty())
-        continue;
-      SCOPED_TRACE(concat(base.name, " seed ", seed, ": ", what));
-      ++ran;
-      status = run.run(mutant);
-      EXPECT_TRUE(status.ok()) << status.message();
-      EXPECT_LE(distance(o, run.o), 1e-5f);
-      EXPECT_LE(distance(lse, run.lse), 1e-5f);
-    }
-  }
-  EXPECT_GT(ran, 500u);
+/// SPARSEATTN_MUTATIONS edits from seed SPARSEATTN_MUTATION_SEED on; the tally
+/// goes to the file SPARSEATTN_MUTATION_REPORT.
+TEST(Mutation, EveryEditIsRefusedOrChangesNothing) {
+  uint64_t begin = fromEnvironment("SPARSEATTN_MUTATION_SEED", 0);
+  uint64_t edits = fromEnvironment("SPARSEATTN_MUTATIONS", 10000);
+  MutationTally tally = runMutations(mutationBases(), begin, begin + edits);
+  std::string json = toJson(tally, begin, begin + edits);
+  if (const char *path = std::getenv("SPARSEATTN_MUTATION_REPORT"))
+    std::ofstream(path) << json;
+  EXPECT_EQ(tally.edits, edits);
+  for (const std::string &wrong : tally.wrong)
+    ADD_FAILURE() << "accepted: " << wrong;
+  for (const auto &[place, survivors] : tally.survivors)
+    EXPECT_NE(survivorReason(place.first, place.second), "")
+        << place.first << " of " << place.second << ": " << survivors.example;
+  // Most edits break something; those that change nothing that matters, such
+  // as the order of independent instructions, are not refused.
+  EXPECT_GT(tally.accepted, edits / 100);
+  EXPECT_LT(tally.accepted, edits / 2);
+  for (const char *rule : {"matching", "lifetime", "content", "range"})
+    EXPECT_GT(tally.refused[rule], 0u) << rule;
 }
 
 TEST(Mutation, ManyEditsAtOnce) {
-  std::vector<Base> programs = bases();
+  std::vector<MutationBase> programs = mutationBases();
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     Program mutant = programs[seed % programs.size()].program;
     for (uint64_t i = 0; i < 1 + seed % 20; ++i)

@@ -20,7 +20,7 @@ class Mutator {
 public:
   Mutator(Program &program, uint64_t seed) : program(program), random(seed) {}
 
-  std::string run() {
+  ProgramEdit run() {
     for (;;) {
       rank = below(program.ranks.size());
       if (program.ranks[rank].empty())
@@ -28,8 +28,9 @@ public:
       index = below(list().size());
       std::string what = edit();
       if (!what.empty())
-        return concat("rank ", rank, " instruction ", index, " (", opcode,
-                      "): ", what);
+        return {kind, std::string(opcode),
+                concat("rank ", rank, " instruction ", index, " (", opcode,
+                       "): ", what)};
     }
   }
 
@@ -44,17 +45,21 @@ private:
     opcode = toString(here().opcode);
     switch (below(13)) {
     case 0:
+      kind = "drop";
       list().erase(list().begin() + at(index));
       return "dropped";
     case 1:
+      kind = "double";
       list().insert(list().begin() + at(index), Instruction(here()));
       return "doubled";
     case 2: {
+      kind = "swap";
       size_t other = below(list().size());
       std::swap(here(), list()[other]);
       return other == index ? "" : concat("swapped with ", other);
     }
     case 3: {
+      kind = "reorder";
       Instruction moved = here();
       size_t to = below(list().size());
       list().erase(list().begin() + at(index));
@@ -62,20 +67,27 @@ private:
       return to == index ? "" : concat("moved to ", to);
     }
     case 4:
+      kind = "retarget";
       return changePeer();
     case 5:
+      kind = "window";
       return changeWindow();
     case 6:
+      kind = "token";
       return changeToken();
     case 7:
+      kind = "phase";
       here().phase += below(2) ? 1 : -1;
       return concat("phase now ", here().phase);
     case 8:
+      kind = "group";
       return changeGroup();
     case 9:
     case 10:
+      kind = "resize";
       return changeEntry();
     default:
+      kind = "resize";
       return changeInteger();
     }
   }
@@ -191,11 +203,16 @@ private:
   Program &program;
   std::mt19937_64 random;
   size_t rank = 0, index = 0;
+  const char *kind = "";
   std::string_view opcode;
 };
 
 } // namespace
 
-std::string test::mutateProgram(Program &program, uint64_t seed) {
+ProgramEdit test::editProgram(Program &program, uint64_t seed) {
   return Mutator(program, seed).run();
+}
+
+std::string test::mutateProgram(Program &program, uint64_t seed) {
+  return editProgram(program, seed).text;
 }
