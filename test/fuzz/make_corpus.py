@@ -98,7 +98,7 @@ def program_bytes(tools):
 
 def text_pieces(word):
     """Small pieces of the tests' MLIR files with `word` in them, comments left
-    out; an even choice when there are many."""
+    out; some of them when there are many."""
     pieces = {}
     for path in sorted(glob.glob(os.path.join(ROOT, "test", "**", "*.mlir"), recursive=True)):
         with open(path, encoding="utf-8") as file:
@@ -109,10 +109,9 @@ def text_pieces(word):
             if word in piece and len(piece) <= MAX_TEXT_BYTES:
                 digest = hashlib.sha256(piece.encode()).hexdigest()
                 pieces[digest] = piece
-    ordered = [pieces[digest] for digest in sorted(pieces)]
-    step = max(1.0, len(ordered) / MAX_TEXTS)
-    for i in range(min(MAX_TEXTS, len(ordered))):
-        yield f"test-{i}", ordered[int(i * step)].encode()
+    # Chosen and named by content, so that a new test changes few seeds.
+    for digest in sorted(pieces)[:MAX_TEXTS]:
+        yield f"test-{digest[:10]}", pieces[digest].encode()
 
 
 def layer_text(tools):
@@ -196,9 +195,38 @@ def trace_file(tools):
     yield "many-heads", trace(0, (1, 1, 16), 40, 16, 3, 0, 0)
 
 
+def under_hash(magic, body):
+    """The body after the header of cache files and executables: version 1 and
+    FNV-1a."""
+    digest = 0xCBF29CE484222325
+    for byte in body:
+        digest = (digest ^ byte) * 0x100000001B3 % (1 << 64)
+    return magic + struct.pack("<HQ", 1, digest) + body
+
+
+def counted(data):
+    return struct.pack("<I", len(data)) + data
+
+
+def cache_file(tools):
+    def executable(names, binary):
+        body = struct.pack("<I", len(names))
+        for i, name in enumerate(names):
+            body += counted(name) + struct.pack("<2q", 64 * i, i)
+        return under_hash(b"SAEXEC", body + counted(binary))
+
+    kernels = executable([b"attend_f32_f32_d32_q16_k16", b"route_d32"], b"\x7fELF" + bytes(40))
+    yield "executable", kernels
+    yield "executable-empty", executable([], b"")
+    yield "entry", under_hash(b"SACACH", counted(b"kernels\nx86-64") + counted(b"payload"))
+    yield "entry-empty", under_hash(b"SACACH", counted(b"") + counted(b""))
+    for key in (b"", b"kernels"):
+        yield f"entry-executable-{len(key)}", under_hash(b"SACACH", counted(key) + counted(kernels))
+
+
 SEEDS = {
+    "cache-file": cache_file,
     "layer-text": layer_text,
-    "mask-file": trace_file,
     "npz": npz,
     "plan-text": plan_text,
     "program-bytes": program_bytes,

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the fuzz targets of one build for some seconds each.
 
-Every target starts from its corpus in test/data/fuzz. What it finds is a
-failure: the input stays in BUILD/fuzz/findings, is printed in hexadecimal, and
-`BUILD/fuzz/TARGET FILE` runs it again. Prints PASS and FAIL lines.
+Every target starts from its corpus in test/data/fuzz and from what earlier runs
+of this build kept in BUILD/fuzz/grown. What it finds is a failure: the input
+stays in BUILD/fuzz/findings, is printed in hexadecimal, and `BUILD/fuzz/TARGET
+FILE` runs it again. Prints PASS and FAIL lines.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -21,9 +23,14 @@ MAX_HEX_BYTES = 4096
 
 # Target: (longest input in bytes, folders with seeds beside its own).
 TARGETS = {
+    "cache-file": (16384, ()),
+    "layer-text": (4096, ()),
+    "mask-file": (4096, ("trace-file",)),
     "npz": (16384, ()),
+    "plan-text": (8192, ()),
     "program-bytes": (16384, ()),
     "program-run": (16384, ("program-bytes",)),
+    "program-text": (8192, ()),
     "trace-file": (16384, ()),
 }
 # One input may take this long on a busy machine.
@@ -59,43 +66,55 @@ def command(binary, target, seconds, findings, grown):
     return line + [grown] + seeds(target)
 
 
-def fuzz(target, build_dir, seconds):
+def run_once(line, seconds):
+    """(exit status or None, CPU seconds, output)."""
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                                   env=dict(os.environ, **ENVIRONMENT))
+        # Seeds are read first, however long that takes.
+        watch = threading.Timer(seconds + 300, process.kill)
+        watch.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        watch.cancel()
+        log.seek(0)
+        text = log.read().decode(errors="replace")
+    return process.returncode, usage.ru_utime + usage.ru_stime, text
+
+
+def fuzz(target, build_dir, seconds, cpu_seconds):
     """(target, None or what went wrong, text about the run)."""
     binary = os.path.join(build_dir, "fuzz", target)
     if not os.path.exists(binary):
         return target, "not built", ""
     findings = os.path.join(build_dir, "fuzz", "findings")
+    grown = os.path.join(build_dir, "fuzz", "grown", target)
     os.makedirs(findings, exist_ok=True)
-    with tempfile.TemporaryDirectory() as grown:
-        try:
-            done = subprocess.run(
-                command(binary, target, seconds, findings, grown),
-                capture_output=True,
-                text=True,
-                errors="replace",
-                env=dict(os.environ, **ENVIRONMENT),
-                # Seeds are read first, however long that takes.
-                timeout=seconds + 300,
-            )
-        except subprocess.TimeoutExpired:
-            return target, f"no end after {seconds + 300} s", ""
-    log = done.stdout + done.stderr
-    runs = re.search(r"number_of_executed_units: (\d+)", log)
-    if done.returncode == 0:
-        return target, None, f"{runs.group(1) if runs else 0} inputs"
+    os.makedirs(grown, exist_ok=True)
+    inputs, used = 0, 0.0
+    while True:
+        status, cpu, log = run_once(command(binary, target, seconds, findings, grown), seconds)
+        used += cpu
+        inputs += sum(map(int, re.findall(r"number_of_executed_units: (\d+)", log)))
+        if status != 0:
+            break
+        if used >= cpu_seconds:
+            return target, None, f"{inputs} inputs, {used:.0f} s of CPU"
     lines = [line for line in log.splitlines() if not re.match(r"#\d+\t|\s*(NEW|REDUCE)", line)]
     text = "\n".join(lines[-60:])
     for path in re.findall(r"Test unit written to (\S+)", log):
         with open(path, "rb") as file:
             data = file.read(MAX_HEX_BYTES)
         text += f"\nreproduce: {binary} {path}\nits first {len(data)} bytes: {data.hex()}"
-    return target, f"exit status {done.returncode}", text
+    return target, f"exit status {status}", text
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build-dir", required=True)
     parser.add_argument("--seconds", type=int, default=20, help="for each target (default 20)")
+    parser.add_argument("--cpu-seconds", type=float, default=0,
+                        help="repeat each target until it has used so much CPU time")
     parser.add_argument("--jobs", type=int, default=2, help="targets at a time (default 2)")
     parser.add_argument("targets", nargs="*", help="default: all")
     options = parser.parse_args()
@@ -105,7 +124,7 @@ def main():
     build_dir = os.path.abspath(options.build_dir)
     failed = False
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [pool.submit(fuzz, target, build_dir, options.seconds)
+        runs = [pool.submit(fuzz, target, build_dir, options.seconds, options.cpu_seconds)
                 for target in options.targets or TARGETS]
         for run in runs:
             target, failure, text = run.result()
