@@ -203,6 +203,7 @@ def docs_part(build, options):
     for command in (
         [os.path.join(folder, "run_examples.py"), "--opt", opt],
         [os.path.join(folder, "run_documents.py"), build["build_dir"]],
+        [os.path.join(folder, "check_reference.py"), build["build_dir"]],
     ):
         results += line_results("docs", [sys.executable] + command)
     return results

@@ -42,6 +42,27 @@ function(add_sparseattn_doc td output)
     DEPENDS "${CMAKE_CURRENT_BINARY_DIR}/${stem}.md")
   add_custom_target(sparseattn-doc-${stem} DEPENDS "${page}")
   add_dependencies(sparseattn-doc sparseattn-doc-${stem})
+  set_property(GLOBAL APPEND PROPERTY SPARSEATTN_DOC_PAGES "${page}")
+endfunction()
+
+# The pages of pipelines and commands, and the index, doc/README.md. They come
+# from the commands themselves; called when all of them are known.
+function(sparseattn_finish_doc)
+  find_program(SPARSEATTN_PYTHON python3 REQUIRED)
+  get_property(pages GLOBAL PROPERTY SPARSEATTN_DOC_PAGES)
+  get_property(tools GLOBAL PROPERTY SPARSEATTN_TOOLS)
+  set(commands)
+  foreach(tool IN LISTS tools)
+    list(APPEND commands "$<TARGET_FILE:${tool}>")
+  endforeach()
+  set(script "${PROJECT_SOURCE_DIR}/tools/doc/write_reference.py")
+  set(index "${PROJECT_BINARY_DIR}/doc/README.md")
+  add_custom_command(OUTPUT "${index}"
+    COMMAND "${SPARSEATTN_PYTHON}" "${script}" --doc "${PROJECT_BINARY_DIR}/doc" ${commands}
+    DEPENDS "${script}" ${pages} ${tools}
+    COMMENT "Writing the reference's index" VERBATIM)
+  add_custom_target(sparseattn-doc-index DEPENDS "${index}")
+  add_dependencies(sparseattn-doc sparseattn-doc-index)
 endfunction()
 
 # add_sparseattn_dialect(NAME DIALECT [TD file])

@@ -13,9 +13,9 @@ import shutil
 import subprocess
 
 # kind: "op", "attr" or "type"; folder: the D of Dialect/<D>; name: the mnemonic
-# with the dialect, such as sparseattn.attend.
+# with the dialect, such as sparseattn.attend; cpp_class: of attributes and types.
 Definition = collections.namedtuple(
-    "Definition", "kind folder name summary description has_verifier path"
+    "Definition", "kind folder name summary description has_verifier path cpp_class"
 )
 Pass = collections.namedtuple("Pass", "argument summary description options path")
 
@@ -100,6 +100,7 @@ def definitions(root):
                         record["description"] or "",
                         bool(record.get(verifier)),
                         path,
+                        record.get("cppClassName", ""),
                     )
                 )
     return found
