@@ -55,6 +55,7 @@ done
 if [ -z "$build_dir" ]; then
   build_dir=$root/build
   [ "$preset" = dev ] || build_dir=$root/build-$preset
+  [ "$release$ci" != yesyes ] || build_dir=$root/build-archive-test
 fi
 case "$build_dir" in
 /*) ;;

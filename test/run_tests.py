@@ -222,8 +222,11 @@ def examples_part(build, options):
 
 def check_archive(build):
     """What an unpacked archive needs, shows and holds."""
-    script = os.path.join(ROOT, "test", "Release", "check_archive.py")
-    return line_results("archive", [sys.executable, script, build["build_dir"]])
+    results = []
+    for name in ("check_archive.py", "selftest.py"):
+        script = os.path.join(ROOT, "test", "Release", name)
+        results += line_results(name, [sys.executable, script, build["build_dir"]])
+    return results
 
 
 def release_part(build, options):

@@ -6,15 +6,16 @@
 #   --build-dir  where to build (default build-redistributable/)
 #   --fast       objects of the dev preset, which a compiler cache may have
 #                (assertions stay on), and a quick compression: for tests
+#                (default build-archive-test/)
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-build_dir=$root/build-redistributable
+build_dir=
 fast=no
 while [ $# -gt 0 ]; do
   case "$1" in
   -h | --help)
-    sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
     exit 0
     ;;
   --fast) fast=yes && shift ;;
@@ -32,6 +33,11 @@ while [ $# -gt 0 ]; do
     ;;
   esac
 done
+
+if [ -z "$build_dir" ]; then
+  build_dir=$root/build-redistributable
+  [ "$fast" = no ] || build_dir=$root/build-archive-test
+fi
 
 "$root/tools/install-dependencies.sh" archive >&2
 mkdir -p "$build_dir"

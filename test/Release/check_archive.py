@@ -69,8 +69,10 @@ def content(archive):
     archive.expect("commands", names == COMMANDS, names)
     missing = [p for p in PARTS if not os.path.isfile(os.path.join(archive.tree, p))]
     archive.expect("parts", not missing, missing)
-    with open(os.path.join(archive.tree, "licenses", "llvm.txt"), encoding="utf-8") as file:
-        archive.expect("llvm-notice", "LLVM Exceptions" in file.read(), "another text")
+    with open(os.path.join(archive.tree, "LICENSE"), encoding="utf-8") as file:
+        archive.expect("license", "LLVM Exceptions" in file.read(), "another text")
+    notice = output("cat", os.path.join(archive.tree, "licenses", "llvm.txt"))
+    archive.expect("llvm-notice", "LLVM Exceptions" in notice, notice[:200])
     archive.expect("bytes", archive.bytes < ARCHIVE_BYTES_LIMIT, archive.bytes)
 
 
