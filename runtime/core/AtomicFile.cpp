@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,13 +36,44 @@ Status AtomicFile::fail(const char *action, int code) {
                    std::strerror(code), "', expected a writable path");
 }
 
-Status AtomicFile::open(const std::string &path) {
+std::string AtomicFile::temporaryName() const {
+  static std::atomic<uint64_t> counter{0};
+  return concat(target, ".tmp.", ::getpid(), ".", counter.fetch_add(1));
+}
+
+/// Path of an open file that link can follow.
+static std::string descriptorPath(int descriptor) {
+  return concat("/proc/self/fd/", descriptor);
+}
+
+bool AtomicFile::openNameless(mode_t mode) {
+#ifdef O_TMPFILE
+  if (!allowNameless)
+    return false;
+  size_t slash = target.rfind('/');
+  std::string folder = slash == std::string::npos ? "."
+                       : slash == 0               ? "/"
+                                                  : target.substr(0, slash);
+  descriptor = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (descriptor < 0)
+    return false;
+  // Without /proc it could not get a name later.
+  nameless = ::access(descriptorPath(descriptor).c_str(), F_OK) == 0;
+  if (!nameless) {
+    ::close(descriptor);
+    descriptor = -1;
+  }
+#endif
+  return nameless;
+}
+
+Status AtomicFile::open(const std::string &path, mode_t mode) {
   target = path;
   if (path.empty())
     return fail("created", ENOENT);
   struct stat info;
-  mode_t mode = 0;
-  if (::stat(path.c_str(), &info) == 0) {
+  bool replaces = ::stat(path.c_str(), &info) == 0;
+  if (replaces) {
     if (S_ISDIR(info.st_mode))
       return fail("written", EISDIR);
     if (::access(path.c_str(), W_OK) != 0)
@@ -50,27 +82,56 @@ Status AtomicFile::open(const std::string &path) {
       descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
       return descriptor < 0 ? fail("written", errno) : Status::success();
     }
-    mode = info.st_mode & 07777;
     // Replaces what a link points to, not the link.
     if (char *resolved = ::realpath(path.c_str(), nullptr)) {
       target = resolved;
       std::free(resolved);
     }
   }
-  static std::atomic<uint64_t> counter{0};
-  temporary = concat(target, ".tmp.", ::getpid(), ".", counter.fetch_add(1));
-  descriptor =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (!openNameless(mode)) {
+    temporary = temporaryName();
+    descriptor = ::open(temporary.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  }
   if (descriptor < 0) {
     temporary.clear();
     return fail("created", errno);
   }
-  if (mode != 0 && ::fchmod(descriptor, mode) != 0)
+  if (replaces && ::fchmod(descriptor, info.st_mode & 07777) != 0)
     return fail("created", errno);
   return Status::success();
 }
 
+namespace {
+/// Keeps a write beyond the limit on file sizes from ending the process, of
+/// whose signal handlers a library knows nothing.
+class FileSizeSignalBlock {
+public:
+  FileSizeSignalBlock() {
+    sigset_t pending;
+    sigemptyset(&pending);
+    ::sigpending(&pending);
+    wasPending = sigismember(&pending, SIGXFSZ) == 1;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGXFSZ);
+    ::pthread_sigmask(SIG_BLOCK, &signals, &before);
+  }
+  ~FileSizeSignalBlock() {
+    timespec none = {0, 0};
+    if (!wasPending)
+      while (::sigtimedwait(&signals, nullptr, &none) < 0 && errno == EINTR) {
+      }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+private:
+  sigset_t signals, before;
+  bool wasPending;
+};
+} // namespace
+
 Status AtomicFile::write(const void *data, size_t size) {
+  FileSizeSignalBlock block;
   const char *next = static_cast<const char *>(data);
   while (size > 0) {
     ssize_t written =
@@ -85,13 +146,34 @@ Status AtomicFile::write(const void *data, size_t size) {
   return Status::success();
 }
 
-Status AtomicFile::commit() {
+/// Links the nameless file to the target; to a temporary name if there is a
+/// target already, for links replace nothing. 0, or what failed.
+int AtomicFile::giveName() {
+  std::string source = descriptorPath(descriptor);
+  auto link = [&](const std::string &name) {
+    return ::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, name.c_str(),
+                    AT_SYMLINK_FOLLOW) == 0
+               ? 0
+               : errno;
+  };
+  int code = link(target);
+  if (code != EEXIST)
+    return code;
+  std::string name = temporaryName();
+  code = link(name);
+  if (code == 0)
+    temporary = name;
+  return code;
+}
+
+Status AtomicFile::commit(bool durable) {
   // Without it a crash of the machine could leave the name without the data.
-  if (!temporary.empty() && ::fsync(descriptor) != 0)
+  if (durable && (nameless || !temporary.empty()) && ::fsync(descriptor) != 0)
     return fail("written", errno);
-  int closed = ::close(descriptor);
+  int code = nameless ? giveName() : 0;
+  if (::close(descriptor) != 0 && code == 0)
+    code = errno;
   descriptor = -1;
-  int code = closed != 0 ? errno : 0;
   if (code == 0 && !temporary.empty() &&
       ::rename(temporary.c_str(), target.c_str()) != 0)
     code = errno;

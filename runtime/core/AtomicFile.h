@@ -11,12 +11,16 @@
 #include "sparseattn-rt/Status.h"
 
 #include <cstddef>
+#include <sys/types.h>
 
 namespace sart {
 
-/// Writes beside `path` under a temporary name; commit renames it to `path`.
-/// Without a commit nothing is left. Links are followed; a path that is no
-/// regular file (a pipe, /dev/null) is written directly.
+/// Writes a file that has no name until commit gives it `path`, so that nothing
+/// is left whenever the process ends before. Where the file system has no such
+/// files, and for the moment in which an older `path` is replaced, the name is
+/// `path`.tmp.PID.N. Links are followed; a path that is no regular file (a
+/// pipe, /dev/null) is written directly. A limit on file sizes (ulimit -f) is
+/// an error like a full disk, not a signal.
 class AtomicFile {
 public:
   AtomicFile() = default;
@@ -24,14 +28,25 @@ public:
   AtomicFile(const AtomicFile &) = delete;
   AtomicFile &operator=(const AtomicFile &) = delete;
 
-  Status open(const std::string &path);
+  /// `mode` is that of a new file, before the umask; a replaced one keeps its
+  /// own.
+  Status open(const std::string &path, mode_t mode = 0666);
   Status write(const void *data, size_t size);
-  Status commit();
+  /// `durable`: the content is on the disk before the name is.
+  Status commit(bool durable = true);
+
+  /// False: as on file systems without nameless files.
+  bool allowNameless = true;
 
 private:
   Status fail(const char *action, int code);
+  bool openNameless(mode_t mode);
+  std::string temporaryName() const;
+  int giveName();
 
-  std::string target, temporary; ///< temporary is empty for direct writes
+  std::string target;
+  std::string temporary; ///< name of the unfinished file, if it has one
+  bool nameless = false; ///< the unfinished file has no name
   int descriptor = -1;
 };
 
