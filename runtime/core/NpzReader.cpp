@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <sys/stat.h>
 #include <zlib.h>
 
 using namespace sart;
@@ -31,13 +32,17 @@ Expected<std::vector<uint8_t>> readWhole(const std::string &path) {
     return makeError("file '", path, "' cannot be read: got '", reason,
                      "', expected a NumPy archive");
   };
+  // Opening a pipe without a writer would wait for ever.
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    return unreadable("not a regular file");
   std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen(path.c_str(), "rb"),
                                               &std::fclose);
   if (!file)
     return unreadable(std::strerror(errno));
   std::vector<uint8_t> bytes;
   size_t filled = 0;
-  // Grown as it is read: the size of a pipe or a special file is not known.
+  // Grown as it is read: the file may be written meanwhile.
   size_t count = 0, wanted = 0;
   do {
     bytes.resize(std::max<size_t>(size_t(1) << 16, bytes.size() * 2));

@@ -10,11 +10,18 @@
 using namespace sart;
 
 RankTeam::RankTeam(int64_t ranks) {
-  for (int64_t rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([this, rank] { work(rank); });
+  try {
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      threads.emplace_back([this, rank] { work(rank); });
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-RankTeam::~RankTeam() {
+RankTeam::~RankTeam() { stop(); }
+
+void RankTeam::stop() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     stopping = true;

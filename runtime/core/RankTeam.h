@@ -20,6 +20,7 @@ namespace sart {
 /// Threads that live as long as the team and sleep between runs.
 class RankTeam {
 public:
+  /// Throws std::system_error where the system has no more threads.
   explicit RankTeam(int64_t ranks);
   ~RankTeam();
   RankTeam(const RankTeam &) = delete;
@@ -30,6 +31,7 @@ public:
 
 private:
   void work(int64_t rank);
+  void stop();
 
   std::mutex mutex;
   std::condition_variable wake, finished;

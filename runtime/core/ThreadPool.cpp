@@ -11,7 +11,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 using namespace sart;
@@ -27,13 +29,21 @@ struct Job {
   const std::function<void(int64_t, int64_t)> &body;
   const int64_t count;
   std::atomic<int64_t> next{0};
-  int64_t inside = 0; ///< workers, under the pool's mutex
+  int64_t inside = 0;         ///< workers, under the pool's mutex
+  std::exception_ptr failure; ///< the first, under the pool's mutex
   std::condition_variable left;
 
-  void run(int64_t worker) {
-    for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
-         i = next.fetch_add(1, std::memory_order_relaxed))
-      body(i, worker);
+  /// What stopped the work, if memory ran out; the others stop too.
+  std::exception_ptr run(int64_t worker) {
+    try {
+      for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
+           i = next.fetch_add(1, std::memory_order_relaxed))
+        body(i, worker);
+    } catch (...) {
+      next.store(count, std::memory_order_relaxed);
+      return std::current_exception();
+    }
+    return nullptr;
   }
   bool exhausted() const {
     return next.load(std::memory_order_relaxed) >= count;
@@ -74,8 +84,10 @@ void ThreadPool::State::work(int64_t index) {
     ++job->inside;
     ++busy;
     lock.unlock();
-    job->run(index);
+    std::exception_ptr failure = job->run(index);
     lock.lock();
+    if (failure && !job->failure)
+      job->failure = failure;
     --busy;
     if (--job->inside == 0)
       job->left.notify_one();
@@ -86,9 +98,15 @@ ThreadPool::ThreadPool(int64_t threads) : state(std::make_unique<State>()) {
   if (threads <= 0)
     threads = std::max<int64_t>(1, std::thread::hardware_concurrency());
   state->total = threads;
-  for (int64_t index = 1; index < threads; ++index)
-    state->workers.emplace_back(
-        [shared = state.get(), index] { shared->work(index); });
+  try {
+    for (int64_t index = 1; index < threads; ++index)
+      state->workers.emplace_back(
+          [shared = state.get(), index] { shared->work(index); });
+  } catch (const std::system_error &) {
+    // The system has no more threads: fewer do the same work.
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->total = static_cast<int64_t>(state->workers.size()) + 1;
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -119,7 +137,7 @@ void ThreadPool::parallelFor(
     ++state->busy;
   }
   state->wake.notify_all();
-  job.run(0);
+  std::exception_ptr failure = job.run(0);
   std::unique_lock<std::mutex> lock(state->mutex);
   auto &jobs = state->jobs;
   jobs.erase(std::remove(jobs.begin(), jobs.end(), &job), jobs.end());
@@ -128,4 +146,9 @@ void ThreadPool::parallelFor(
   if (!jobs.empty())
     state->wake.notify_one();
   job.left.wait(lock, [&] { return job.inside == 0; });
+  if (!failure)
+    failure = job.failure;
+  lock.unlock();
+  if (failure)
+    std::rethrow_exception(failure);
 }
