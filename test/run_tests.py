@@ -300,6 +300,8 @@ def main():
     options = parse_options()
     with open(os.path.join(options.build_dir, "test", "build.json"), encoding="utf-8") as file:
         build = json.load(file)
+    # Caches of the tools stay in the build tree.
+    os.environ["XDG_CACHE_HOME"] = os.path.join(os.path.abspath(options.build_dir), "test", "cache")
     everything = []
     for index, name in enumerate(options.parts, 1):
         function, needs_compiler, _ = PARTS[name]

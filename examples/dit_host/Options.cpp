@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <set>
 #include <vector>
 
 using namespace dit;
@@ -136,6 +137,8 @@ two are those of the last step and layer.
                         how the ranks are laid out (default: all Ulysses)
   --balance NAME        none or swap (default: swap)
   --threads N           threads (default: one for each core)
+  --cache-dir DIR       where compiled kernels are kept, none: nowhere (default:
+                        $XDG_CACHE_HOME/sparseattn or $HOME/.cache/sparseattn)
 
   --check[=full]        also prove that every program computes every tile once;
                         full: compare all rows with the reference, not a sample
@@ -148,6 +151,8 @@ two are those of the last step and layer.
 bool dit::parseOptions(int argc, char **argv, Options &options,
                        std::string &help) {
   bool ranksGiven = false;
+  bool sampled = false, unchecked = false; ///< --check, --no-check
+  std::set<std::string> seen;
   bool dense = false;
   std::string meshText;
   for (int i = 1; i < argc; ++i) {
@@ -156,6 +161,9 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
       help = helpText;
       return false;
     }
+    std::string given = argument.substr(0, argument.find('='));
+    if (!seen.insert(given).second)
+      fail(given, "it twice", "once");
     if (argument == "--dense") {
       dense = true;
       continue;
@@ -165,10 +173,12 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
       continue;
     }
     if (argument == "--no-check") {
+      unchecked = true;
       options.check = Check::None;
       continue;
     }
     if (argument == "--check" || argument == "--check=full") {
+      sampled = true;
       options.verify = true;
       options.check = argument == "--check" ? Check::Sample : Check::Full;
       continue;
@@ -176,10 +186,11 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
     size_t equals = argument.find('=');
     std::string name = argument.substr(0, equals);
     static const std::vector<std::string> known = {
-        "--out",   "--latents", "--grid",    "--steps",      "--layers",
-        "--heads", "--seed",    "--sigma",   "--shift",      "--p",
-        "--order", "--block",   "--dtype",   "--ranks",      "--mesh",
-        "--check", "--balance", "--threads", "--min-blocks", "--dense-steps"};
+        "--out",      "--latents", "--grid",    "--steps",      "--layers",
+        "--heads",    "--seed",    "--sigma",   "--shift",      "--p",
+        "--order",    "--block",   "--dtype",   "--ranks",      "--mesh",
+        "--check",    "--balance", "--threads", "--min-blocks", "--dense-steps",
+        "--cache-dir"};
     if (std::find(known.begin(), known.end(), name) == known.end())
       fail("option", "'" + argument + "'", "one that --help lists");
     std::string value;
@@ -237,11 +248,15 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
     } else if (name == "--balance") {
       options.balance = parseChoice(name, value, {"none", "swap"});
     } else if (name == "--threads") {
-      options.threads = parseInteger(name, value, 0, 1024);
+      options.threads = parseInteger(name, value, 1, 1024);
+    } else if (name == "--cache-dir") {
+      options.cacheDir = value.empty() ? "none" : value;
     } else {
       fail(name, "'" + value + "'", "full, or no value");
     }
   }
+  if (sampled && unchecked)
+    fail("--check", "it with --no-check", "one of them");
   options.ulysses = options.ranks;
   options.ring = 1;
   if (!meshText.empty()) {

@@ -9,10 +9,12 @@
 
 #include "Support.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 using namespace dit;
@@ -23,6 +25,37 @@ namespace {
                            const std::string &reason,
                            const std::string &expected) {
   fail(what, "'" + path + "' (" + reason + ")", expected);
+}
+
+std::string descriptorPath(int file) {
+  return "/proc/self/fd/" + std::to_string(file);
+}
+
+/// A new file in `folder`, without a name where the system can do that, so that
+/// nothing is left of it when this process is killed; else called `name`.
+int createFile(const std::string &folder, const std::string &name,
+               bool &nameless) {
+#ifdef O_TMPFILE
+  int file = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  nameless = file >= 0 && ::access(descriptorPath(file).c_str(), F_OK) == 0;
+  if (nameless)
+    return file;
+  if (file >= 0)
+    ::close(file);
+#endif
+  return ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+bool writeAll(int file, const std::string &text) {
+  for (size_t done = 0; done < text.size();) {
+    ssize_t written = ::write(file, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return false;
+    done += static_cast<size_t>(written);
+  }
+  return true;
 }
 
 } // namespace
@@ -41,27 +74,31 @@ OutputFolder::OutputFolder(std::string path,
                "one where " + name + " can be written");
   // Whether files can be made there is only known by making one.
   std::string probe = folder + "/.probe." + std::to_string(::getpid());
-  std::FILE *file = std::fopen(probe.c_str(), "wb");
-  if (!file)
+  bool nameless = false;
+  int file = createFile(folder, probe, nameless);
+  if (file < 0)
     failPath("--out", folder, std::strerror(errno), "a writable folder");
-  std::fclose(file);
-  std::remove(probe.c_str());
+  ::close(file);
+  if (!nameless)
+    ::unlink(probe.c_str());
 }
 
 void OutputFolder::write(const std::string &name,
                          const std::string &text) const {
   std::string target = folder + "/" + name;
   std::string part = target + ".part." + std::to_string(::getpid());
-  std::FILE *file = std::fopen(part.c_str(), "wb");
-  bool good = file != nullptr;
-  if (file) {
-    good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    good = std::fclose(file) == 0 && good;
-  }
+  bool nameless = false;
+  int file = createFile(folder, part, nameless);
+  bool good = file >= 0 && writeAll(file, text);
+  if (good && nameless)
+    good = ::linkat(AT_FDCWD, descriptorPath(file).c_str(), AT_FDCWD,
+                    part.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  if (file >= 0)
+    good = ::close(file) == 0 && good;
   good = good && std::rename(part.c_str(), target.c_str()) == 0;
   if (!good) {
     std::string reason = std::strerror(errno);
-    std::remove(part.c_str());
+    ::unlink(part.c_str());
     failPath("output", target, reason, "a file that can be written");
   }
 }

@@ -12,6 +12,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <new>
@@ -144,6 +145,8 @@ int runHost(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+  // A write beyond the limit on file sizes is an error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return runHost(argc, argv);
   } catch (const Error &error) {
@@ -153,6 +156,10 @@ int main(int argc, char **argv) {
     std::fflush(stdout);
     std::fprintf(stderr, "error: memory: got an allocation that failed, "
                          "expected enough for the arrays\n");
+  } catch (const std::exception &error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "error: internal error: got '%s', expected none\n",
+                 error.what());
   }
   return 1;
 }

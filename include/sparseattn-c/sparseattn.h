@@ -67,6 +67,13 @@ typedef struct sa_engine_options {
   int64_t threads;
   /** Bound of every wait between ranks, milliseconds; 0: 60,000. */
   int64_t timeout_ms;
+  /** Folder that keeps compiled kernels between processes; NULL or "": none;
+   *  "default": $XDG_CACHE_HOME/sparseattn, else $HOME/.cache/sparseattn. Safe
+   *  for any number of processes at once. A folder that cannot be used is
+   *  reported by sa_layer_get_compile_info and is no error. */
+  const char *cache_dir;
+  /** What its entries take together at most; 0: 256 MiB. */
+  int64_t cache_max_bytes;
 } sa_engine_options;
 
 SA_API sa_status sa_engine_create(const sa_engine_options *options,
@@ -122,10 +129,39 @@ typedef struct sa_layer_info {
   int causal;
   sa_dtype dtype;
   double scale;
-  double jit_ms; /**< cold compile of the whole layer, kernels included */
+  double jit_ms; /**< from text to callable kernels, compiled or cached */
   int permuted;  /**< the text has permute ops at entry and exit */
 } sa_layer_info;
 SA_API sa_status sa_layer_get_info(const sa_layer *layer, sa_layer_info *info);
+
+typedef enum sa_kernel_source {
+  SA_KERNEL_COMPILED = 0, /**< for this layer */
+  SA_KERNEL_CACHED = 1,   /**< loaded from the cache on disk */
+  SA_KERNEL_PRESENT = 2   /**< in the engine already, for an earlier layer */
+} sa_kernel_source;
+
+typedef struct sa_kernel_info {
+  const char *name;
+  const char *key; /**< its file in the cache; "" without a cache */
+  sa_kernel_source source;
+} sa_kernel_info;
+
+/** How a layer was compiled. Pointers are valid until the next call of
+ *  sa_layer_get_compile_info on the layer. */
+typedef struct sa_compile_info {
+  size_t struct_size;
+  double engine_ms;  /**< creation of the engine */
+  double compile_ms; /**< of the layer: from text to callable kernels */
+  double kernel_ms;  /**< of it, compiling or loading the kernels */
+  int64_t kernel_count;
+  const sa_kernel_info *kernels;
+  const char *cache_dir;     /**< "" without a cache */
+  const char *cache_problem; /**< why nothing could be stored; "" if all was */
+  /** Of the engine so far; cache_ignored: files found damaged or foreign. */
+  int64_t cache_hits, cache_misses, cache_ignored, cache_stored, cache_removed;
+} sa_compile_info;
+SA_API sa_status sa_layer_get_compile_info(sa_layer *layer,
+                                           sa_compile_info *info);
 
 /** Tokens that `rank` holds at entry and exit. */
 typedef struct sa_shard {

@@ -7,7 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "Objects.h"
 
+#include <chrono>
 #include <cstring>
+#include <new>
+#include <stdexcept>
 
 using namespace capi;
 
@@ -18,12 +21,32 @@ sa_status capi::fail(std::string message) {
   return SA_ERROR;
 }
 
+sa_status capi::failCaught() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc &) {
+      return fail("memory: got an allocation that failed, expected enough for "
+                  "the layer and its tensors");
+    } catch (const std::length_error &) {
+      return fail("memory: got a size beyond the address space, expected "
+                  "enough for the layer and its tensors");
+    } catch (const std::exception &exception) {
+      return fail(sart::concat("internal error: got '", exception.what(),
+                               "', expected none"));
+    }
+  } catch (...) {
+    lastError.clear(); // there was no memory for the message
+  }
+  return SA_ERROR;
+}
+
 const char *sa_last_error(void) { return lastError.c_str(); }
 
 const char *sa_version(void) { return SPARSEATTN_VERSION; }
 
 sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
-                               int64_t *permutation, int64_t count) {
+                               int64_t *permutation, int64_t count) try {
   if (!kind || !grid || !permutation)
     return fail("arguments: got a null pointer, expected none");
   sart::Order order;
@@ -49,9 +72,12 @@ sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
   std::vector<int64_t> values = order.permutation();
   std::memcpy(permutation, values.data(), values.size() * sizeof(int64_t));
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }
 
-sa_status sa_engine_create(const sa_engine_options *given, sa_engine **engine) {
+sa_status sa_engine_create(const sa_engine_options *given,
+                           sa_engine **engine) try {
   if (!engine)
     return fail("engine: got a null pointer, expected a place for the handle");
   if (sart::Status status = checkStructSize("engine options", given);
@@ -70,17 +96,34 @@ sa_status sa_engine_create(const sa_engine_options *given, sa_engine **engine) {
   if (options.timeout_ms < 0 || options.timeout_ms > longestTimeoutMs)
     return fail(sart::concat("time-out: got ", options.timeout_ms,
                              " ms, expected 0 to ", longestTimeoutMs));
+  if (options.cache_max_bytes < 0)
+    return fail(sart::concat("cache_max_bytes: got ", options.cache_max_bytes,
+                             ", expected at least 0"));
+  auto begin = std::chrono::steady_clock::now();
   auto created = std::make_unique<sa_engine>();
   created->reference = device == "reference";
   if (options.timeout_ms)
     created->timeoutMs = options.timeout_ms;
   created->pool = std::make_shared<sart::ThreadPool>(options.threads);
-  auto compiler = mlir::sparseattn::LayerCompiler::create(!created->reference);
+  std::string folder = options.cache_dir ? options.cache_dir : "";
+  if (folder == "default")
+    folder = sart::DiskCache::defaultFolder();
+  if (!folder.empty() && !created->reference)
+    created->cache = std::make_shared<sart::DiskCache>(
+        folder, options.cache_max_bytes ? options.cache_max_bytes
+                                        : sart::DiskCache::defaultMaxBytes);
+  auto compiler = mlir::sparseattn::LayerCompiler::create(!created->reference,
+                                                          created->cache);
   if (!compiler)
     return fail(compiler.status());
   created->compiler = std::move(*compiler);
+  created->createMs = std::chrono::duration<double, std::milli>(
+                          std::chrono::steady_clock::now() - begin)
+                          .count();
   *engine = created.release();
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }
 
 void sa_engine_destroy(sa_engine *engine) { delete engine; }
@@ -92,6 +135,8 @@ static sa_status finishLayer(sa_engine *engine,
   auto created = std::make_unique<sa_layer>();
   created->compiler = engine->compiler;
   created->pool = engine->pool;
+  created->cache = engine->cache;
+  created->engineMs = engine->createMs;
   created->denseSteps = options.dense_steps;
   std::shared_ptr<sart::Backend> backend =
       engine->reference
@@ -127,7 +172,7 @@ static sa_status finishLayer(sa_engine *engine,
 }
 
 sa_status sa_layer_create(sa_engine *engine, const char *text, size_t length,
-                          const sa_layer_options *given, sa_layer **layer) {
+                          const sa_layer_options *given, sa_layer **layer) try {
   if (!engine || !text || !layer)
     return fail("arguments: got a null pointer, expected none");
   if (sart::Status status = checkStructSize("layer options", given);
@@ -155,12 +200,14 @@ sa_status sa_layer_create(sa_engine *engine, const char *text, size_t length,
   if (!compiled)
     return fail(compiled.status());
   return finishLayer(engine, std::move(*compiled), options, layer);
+} catch (...) {
+  return failCaught();
 }
 
 sa_status sa_layer_create_from_program(sa_engine *engine, const void *program,
                                        size_t length,
                                        const sa_layer_options *given,
-                                       sa_layer **layer) {
+                                       sa_layer **layer) try {
   if (!engine || !program || !layer)
     return fail("arguments: got a null pointer, expected none");
   if (sart::Status status = checkStructSize("layer options", given);
@@ -176,11 +223,13 @@ sa_status sa_layer_create_from_program(sa_engine *engine, const void *program,
   if (!compiled)
     return fail(compiled.status());
   return finishLayer(engine, std::move(*compiled), options, layer);
+} catch (...) {
+  return failCaught();
 }
 
 void sa_layer_destroy(sa_layer *layer) { delete layer; }
 
-sa_status sa_layer_get_info(const sa_layer *layer, sa_layer_info *info) {
+sa_status sa_layer_get_info(const sa_layer *layer, sa_layer_info *info) try {
   if (!layer || !info)
     return fail("arguments: got a null pointer, expected none");
   if (sart::Status status = checkStructSize("layer info", info); !status.ok())
@@ -207,10 +256,44 @@ sa_status sa_layer_get_info(const sa_layer *layer, sa_layer_info *info) {
   result.permuted = layer->compiled.boundaryOrder.has_value();
   assignSized(info, result);
   return SA_OK;
+} catch (...) {
+  return failCaught();
+}
+
+sa_status sa_layer_get_compile_info(sa_layer *layer,
+                                    sa_compile_info *info) try {
+  if (!layer || !info)
+    return fail("arguments: got a null pointer, expected none");
+  if (sart::Status status = checkStructSize("compile info", info); !status.ok())
+    return fail(status);
+  layer->kernelInfos.clear();
+  for (const mlir::sparseattn::KernelSource &source :
+       layer->compiled.kernelSources)
+    layer->kernelInfos.push_back({source.name.c_str(), source.key.c_str(),
+                                  static_cast<sa_kernel_source>(source.kind)});
+  layer->cacheCounters =
+      layer->cache ? layer->cache->counters() : sart::CacheCounters();
+  sa_compile_info result = {};
+  result.engine_ms = layer->engineMs;
+  result.compile_ms = layer->compiled.compileMs;
+  result.kernel_ms = layer->compiled.kernelMs;
+  result.kernel_count = static_cast<int64_t>(layer->kernelInfos.size());
+  result.kernels = layer->kernelInfos.data();
+  result.cache_dir = layer->cache ? layer->cache->folder().c_str() : "";
+  result.cache_problem = layer->cacheCounters.problem.c_str();
+  result.cache_hits = layer->cacheCounters.hits;
+  result.cache_misses = layer->cacheCounters.misses;
+  result.cache_ignored = layer->cacheCounters.ignored;
+  result.cache_stored = layer->cacheCounters.stored;
+  result.cache_removed = layer->cacheCounters.removed;
+  assignSized(info, result);
+  return SA_OK;
+} catch (...) {
+  return failCaught();
 }
 
 sa_status sa_layer_get_shard(const sa_layer *layer, int64_t rank,
-                             sa_shard *shard) {
+                             sa_shard *shard) try {
   if (!layer || !shard)
     return fail("arguments: got a null pointer, expected none");
   const sart::Placement &placement = layer->compiled.program.placement;
@@ -220,9 +303,12 @@ sa_status sa_layer_get_shard(const sa_layer *layer, int64_t rank,
   sart::Range q = placement.qShardOf(rank), kv = placement.kvShardOf(rank);
   *shard = {q.begin, q.end, kv.begin, kv.end};
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }
 
-sa_status sa_layer_set_plan(sa_layer *layer, const char *text, size_t length) {
+sa_status sa_layer_set_plan(sa_layer *layer, const char *text,
+                            size_t length) try {
   if (!layer)
     return fail("layer: got a null pointer, expected a layer");
   if (!text) {
@@ -238,4 +324,6 @@ sa_status sa_layer_set_plan(sa_layer *layer, const char *text, size_t length) {
     return fail(plan.status());
   layer->fixedPlan = std::move(*plan);
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }

@@ -35,25 +35,29 @@ static sa_status checkRun(const sa_layer *layer, const void *data,
 }
 
 sa_status sa_layer_get_plan(sa_layer *layer, const char **text,
-                            size_t *length) {
+                            size_t *length) try {
   if (checkRun(layer, text, length) != SA_OK)
     return SA_ERROR;
   return handOut(*layer, layer->compiled.planText(layer->stats.plan), text,
                  length);
+} catch (...) {
+  return failCaught();
 }
 
 sa_status sa_layer_get_program(sa_layer *layer, const char **text,
-                               size_t *length) {
+                               size_t *length) try {
   if (checkRun(layer, text, length) != SA_OK)
     return SA_ERROR;
   Expected<sart::Program> bound = layer->executor->boundProgram();
   if (!bound)
     return fail(bound.status());
   return handOut(*layer, layer->compiler->printProgram(*bound), text, length);
+} catch (...) {
+  return failCaught();
 }
 
 sa_status sa_layer_get_program_bytes(sa_layer *layer, const void **bytes,
-                                     size_t *length) {
+                                     size_t *length) try {
   if (checkRun(layer, bytes, length) != SA_OK)
     return SA_ERROR;
   Expected<sart::Program> bound = layer->executor->boundProgram();
@@ -62,29 +66,36 @@ sa_status sa_layer_get_program_bytes(sa_layer *layer, const void **bytes,
   std::vector<uint8_t> data = serialize(*bound);
   return handOut(*layer, std::string(data.begin(), data.end()),
                  reinterpret_cast<const char **>(bytes), length);
+} catch (...) {
+  return failCaught();
 }
 
-sa_status sa_layer_explain(sa_layer *layer, const char **text, size_t *length) {
+sa_status sa_layer_explain(sa_layer *layer, const char **text,
+                           size_t *length) try {
   if (checkRun(layer, text, length) != SA_OK)
     return SA_ERROR;
   Expected<sart::Program> bound = layer->executor->boundProgram();
   if (!bound)
     return fail(bound.status());
   return handOut(*layer, explainProgram(*bound), text, length);
+} catch (...) {
+  return failCaught();
 }
 
 sa_status sa_layer_get_trace(sa_layer *layer, const char *label,
                              double offsetUs, const char **events,
-                             size_t *length) {
+                             size_t *length) try {
   if (checkRun(layer, events, length) != SA_OK)
     return SA_ERROR;
   return handOut(*layer,
                  toTraceEvents(layer->stats, label ? label : "",
                                static_cast<int64_t>(offsetUs * 1e3)),
                  events, length);
+} catch (...) {
+  return failCaught();
 }
 
-sa_status sa_layer_get_mask(sa_layer *layer, uint8_t *bits, size_t size) {
+sa_status sa_layer_get_mask(sa_layer *layer, uint8_t *bits, size_t size) try {
   if (checkRun(layer, bits, bits) != SA_OK)
     return SA_ERROR;
   const sart::BlockMask *mask = layer->executor->lastMask();
@@ -97,6 +108,8 @@ sa_status sa_layer_get_mask(sa_layer *layer, uint8_t *bits, size_t size) {
   if (size)
     std::memcpy(bits, values.data(), size);
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }
 
 /// One head of a whole tensor.
@@ -110,7 +123,7 @@ static SlotView headView(const sart::Tensor &tensor, int64_t head) {
 sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
                              const sa_tensor *k, const sa_tensor *v,
                              int64_t head, const int64_t *rows, int64_t count,
-                             double *out, double *lse, double *lseDense) {
+                             double *out, double *lse, double *lseDense) try {
   if (!layer || (!rows && count > 0))
     return fail("arguments: got a null pointer, expected none");
   const sart::Program &program = layer->compiled.program;
@@ -182,4 +195,6 @@ sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
     referenceAttend(s, views[0], views[1], views[2], selected, program.scale,
                     nullptr, nullptr, lseDense, layer->pool.get());
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }

@@ -21,6 +21,8 @@
 
 struct sa_engine {
   std::shared_ptr<mlir::sparseattn::LayerCompiler> compiler;
+  std::shared_ptr<sart::DiskCache> cache;
+  double createMs = 0;
   std::shared_ptr<sart::ThreadPool> pool;
   bool reference = false;
   int64_t timeoutMs = 60000;
@@ -31,6 +33,10 @@ struct sa_layer {
   std::shared_ptr<mlir::sparseattn::LayerCompiler> compiler;
   std::shared_ptr<sart::ThreadPool> pool;
   mlir::sparseattn::CompiledLayer compiled;
+  double engineMs = 0;
+  std::shared_ptr<sart::DiskCache> cache;
+  sart::CacheCounters cacheCounters; ///< of sa_layer_get_compile_info
+  std::vector<sa_kernel_info> kernelInfos;
   std::unique_ptr<sart::Executor> executor;
   std::optional<sart::Plan> fixedPlan;
   int64_t denseSteps = 0;
@@ -48,6 +54,9 @@ sa_status fail(std::string message);
 inline sa_status fail(const sart::Status &status) {
   return fail(status.message());
 }
+
+/// Turns the exception being handled into SA_ERROR: none crosses the C API.
+sa_status failCaught() noexcept;
 
 /// Refuses a struct whose size was not set: what it says would be ignored.
 template <typename T>

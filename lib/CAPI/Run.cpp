@@ -165,7 +165,7 @@ static sa_status runTensors(sa_layer &layer,
 sa_status sa_layer_run(sa_layer *layer, const sa_tensor *q, const sa_tensor *k,
                        const sa_tensor *v, const sa_tensor *out,
                        const sa_tensor *lse, const sa_run_options *options,
-                       sa_run_stats *stats) {
+                       sa_run_stats *stats) try {
   if (!layer)
     return fail("layer: got a null pointer, expected a layer");
   std::vector<RankTensors> tensors;
@@ -173,6 +173,8 @@ sa_status sa_layer_run(sa_layer *layer, const sa_tensor *q, const sa_tensor *k,
       !status.ok())
     return fail(status);
   return runTensors(*layer, tensors, options, stats);
+} catch (...) {
+  return failCaught();
 }
 
 /// A whole tensor with its tokens in another order.
@@ -222,7 +224,7 @@ sa_status sa_layer_run_whole(sa_layer *layer, const sa_tensor *q,
                              const sa_tensor *k, const sa_tensor *v,
                              const sa_tensor *out, const sa_tensor *lse,
                              const sa_run_options *options,
-                             sa_run_stats *stats) {
+                             sa_run_stats *stats) try {
   if (!layer)
     return fail("layer: got a null pointer, expected a layer");
   const sart::Placement &placement = layer->compiled.program.placement;
@@ -257,10 +259,13 @@ sa_status sa_layer_run_whole(sa_layer *layer, const sa_tensor *q,
     for (int i = 3; i < 5; ++i)
       copies[i].scatter(permutation);
   return status;
+} catch (...) {
+  return failCaught();
 }
 
 sa_status sa_layer_begin(sa_layer *layer, const sa_tensor *q,
-                         const sa_tensor *k, const sa_run_options *options) {
+                         const sa_tensor *k,
+                         const sa_run_options *options) try {
   if (!layer)
     return fail("layer: got a null pointer, expected a layer");
   layer->began = false;
@@ -277,11 +282,13 @@ sa_status sa_layer_begin(sa_layer *layer, const sa_tensor *q,
     return fail(status);
   layer->began = true;
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }
 
 sa_status sa_layer_finish(sa_layer *layer, const sa_tensor *v,
                           const sa_tensor *out, const sa_tensor *lse,
-                          sa_run_stats *stats) {
+                          sa_run_stats *stats) try {
   if (!layer)
     return fail("layer: got a null pointer, expected a layer");
   if (!layer->began)
@@ -300,4 +307,6 @@ sa_status sa_layer_finish(sa_layer *layer, const sa_tensor *v,
     return fail(status);
   writeStats(*layer, stats);
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }

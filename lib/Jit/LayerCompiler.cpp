@@ -7,19 +7,18 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Jit/LayerCompiler.h"
 
+#include "KernelLibrary.h"
 #include "LayerOverrides.h"
 
 #include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
-#include "sparseattn/Jit/KernelCompiler.h"
 #include "sparseattn/Pipelines/Pipelines.h"
 #include "sparseattn/Support/DiagnosticText.h"
 #include "sparseattn/Target/Plan/Plan.h"
 #include "sparseattn/Target/Program/Program.h"
 #include "sparseattn/Transforms/Boundary/Passes.h"
 #include "sparseattn/Transforms/Comm/Passes.h"
-#include "sparseattn/Transforms/Kernel/Passes.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -55,20 +54,19 @@ CompiledLayer::CompiledLayer(CompiledLayer &&) = default;
 CompiledLayer &CompiledLayer::operator=(CompiledLayer &&) = default;
 CompiledLayer::~CompiledLayer() = default;
 
+using Clock = std::chrono::steady_clock;
+
 struct LayerCompiler::State {
   std::shared_ptr<LockedContext> shared;
-  std::shared_ptr<KernelCompiler> kernelCompiler; ///< null: programs only
-  sart::KernelTable compiled; ///< every kernel compiled so far
+  std::unique_ptr<KernelLibrary> kernels; ///< null: programs only
 
-  Expected<std::shared_ptr<sart::KernelTable>>
-  kernelsOf(const sart::Program &program);
+  Status finish(CompiledLayer &layer, Clock::time_point begin);
 };
 
 namespace {
 
-double millisecondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(
-             std::chrono::steady_clock::now() - begin)
+double millisecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin)
       .count();
 }
 
@@ -122,7 +120,8 @@ LayerCompiler::LayerCompiler() = default;
 LayerCompiler::~LayerCompiler() = default;
 
 Expected<std::unique_ptr<LayerCompiler>>
-LayerCompiler::create(bool compileKernels) {
+LayerCompiler::create(bool compileKernels,
+                      std::shared_ptr<sart::DiskCache> cache) {
   std::unique_ptr<LayerCompiler> compiler(new LayerCompiler());
   compiler->state = std::make_unique<State>();
   DialectRegistry registry;
@@ -136,57 +135,35 @@ LayerCompiler::create(bool compileKernels) {
   // Messages point into the text; the generic form of the op adds nothing.
   context.printOpOnDiagnostic(false);
   if (compileKernels) {
-    llvm::Expected<CpuTarget> target = CpuTarget::host();
-    if (!target)
-      return sart::makeError("cpu: ", llvm::toString(target.takeError()));
-    auto kernelCompiler = KernelCompiler::create(std::move(*target));
-    if (!kernelCompiler)
-      return sart::makeError("kernel compiler: ",
-                             llvm::toString(kernelCompiler.takeError()));
-    compiler->state->kernelCompiler = std::move(*kernelCompiler);
+    auto kernels = KernelLibrary::create(std::move(cache));
+    if (!kernels)
+      return kernels.status();
+    compiler->state->kernels = std::move(*kernels);
   }
   return compiler;
 }
 
-/// Compiles what `program` needs and is not there yet, all in one module. The
-/// caller holds the lock.
-Expected<std::shared_ptr<sart::KernelTable>>
-LayerCompiler::State::kernelsOf(const sart::Program &program) {
-  auto table = std::make_shared<sart::KernelTable>();
-  if (!kernelCompiler)
-    return table;
-  std::vector<sart::KernelSpec> required = requiredKernels(program), missing;
-  for (const sart::KernelSpec &spec : required)
-    if (!compiled.find(spec))
-      missing.push_back(spec);
-  if (!missing.empty()) {
-    MLIRContext &context = shared->context;
-    DiagnosticText diagnostics(context);
-    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-    OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-    FailureOr<ModuleOp> kernels = emitCpuKernels(
-        builder, module->getLoc(), missing, kernelCompiler->getTarget());
-    if (failed(kernels))
-      return diagnostics.failure("kernels");
-    llvm::Expected<CompiledKernels> loaded = kernelCompiler->compile(*kernels);
-    if (!loaded)
-      return sart::makeError("kernels: ", llvm::toString(loaded.takeError()));
-    for (const sart::KernelSpec &spec : missing)
-      for (const CompiledKernel &kernel : loaded->kernels)
-        if (kernel.name == spec.name())
-          compiled.add({spec, kernel.entry, kernel.scratchBytes,
-                        kernel.scratchBytesPerBlock, kernelCompiler});
+/// Adds the kernels that the layer's program needs. The caller holds the lock.
+Status LayerCompiler::State::finish(CompiledLayer &layer,
+                                    Clock::time_point begin) {
+  Clock::time_point programmed = Clock::now();
+  layer.kernels = std::make_shared<sart::KernelTable>();
+  if (kernels) {
+    auto needed =
+        kernels->kernelsOf(layer.program, shared->context, layer.kernelSources);
+    if (!needed)
+      return needed.status();
+    layer.kernels = std::move(*needed);
   }
-  for (const sart::KernelSpec &spec : required)
-    if (const sart::LoadedKernel *kernel = compiled.find(spec))
-      table->add(*kernel);
-  return table;
+  layer.kernelMs = millisecondsSince(programmed);
+  layer.compileMs = millisecondsSince(begin);
+  return Status::success();
 }
 
 Expected<CompiledLayer>
 LayerCompiler::compileLayer(std::string_view text,
                             const LayerOptions &options) {
-  auto begin = std::chrono::steady_clock::now();
+  Clock::time_point begin = Clock::now();
   std::lock_guard<std::mutex> lock(state->shared->mutex);
   MLIRContext &context = state->shared->context;
   DiagnosticText diagnostics(context);
@@ -238,16 +215,12 @@ LayerCompiler::compileLayer(std::string_view text,
   if (failed(program))
     return diagnostics.failure("comm phase");
   compiled.program = std::move(*program);
-  auto kernels = state->kernelsOf(compiled.program);
-  if (!kernels)
-    return kernels.status();
-  compiled.kernels = std::move(*kernels);
-  compiled.compileMs = millisecondsSince(begin);
+  SART_RETURN_IF_ERROR(state->finish(compiled, begin));
   return compiled;
 }
 
 Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
-  auto begin = std::chrono::steady_clock::now();
+  Clock::time_point begin = Clock::now();
   std::lock_guard<std::mutex> lock(state->shared->mutex);
   CompiledLayer compiled;
   if (text.substr(0, 6) == "SAPROG") {
@@ -271,11 +244,7 @@ Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
       return diagnostics.failure("program");
     compiled.program = std::move(*program);
   }
-  auto kernels = state->kernelsOf(compiled.program);
-  if (!kernels)
-    return kernels.status();
-  compiled.kernels = std::move(*kernels);
-  compiled.compileMs = millisecondsSince(begin);
+  SART_RETURN_IF_ERROR(state->finish(compiled, begin));
   return compiled;
 }
 

@@ -12,11 +12,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <new>
+#include <stdexcept>
 
 using namespace sart;
 
@@ -40,6 +43,12 @@ void CommandLine::addText(std::string name, std::string value, std::string help,
               target = text;
               return Status::success();
             });
+}
+
+void CommandLine::addTextOrEmpty(std::string name, std::string value,
+                                 std::string help, std::string &target) {
+  addText(std::move(name), std::move(value), std::move(help), target);
+  options.back().mayBeEmpty = true;
 }
 
 void CommandLine::addInteger(std::string name, std::string value,
@@ -149,6 +158,9 @@ Status CommandLine::parse(int argc, char **argv) {
     if (hasValue && !option->mayHaveValue)
       return makeError("--", name, ": got value '", argument.substr(equals + 1),
                        "', expected none");
+    if (option->given)
+      return makeError("--", name, ": got it twice, expected once");
+    option->given = true;
     std::string value = hasValue ? argument.substr(equals + 1) : "";
     if (option->needsValue && !hasValue) {
       if (i + 1 == argc)
@@ -156,7 +168,7 @@ Status CommandLine::parse(int argc, char **argv) {
                          option->value);
       value = argv[++i];
     }
-    if (option->needsValue && value.empty())
+    if (option->needsValue && value.empty() && !option->mayBeEmpty)
       return makeError("--", name, ": got '', expected ", option->value);
     SART_RETURN_IF_ERROR(option->parse(value));
   }
@@ -246,6 +258,23 @@ int sart::finishOutput() {
   return reportError(makeError("stdout: got '",
                                errno ? std::strerror(errno) : "write error",
                                "', expected room for the output"));
+}
+
+int sart::runTool(const std::function<int()> &body) {
+  // A write beyond the limit on file sizes is an error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return reportError(makeError("memory: got an allocation that failed, "
+                                 "expected enough for the tensors"));
+  } catch (const std::length_error &) {
+    return reportError(makeError("memory: got a size beyond the address space, "
+                                 "expected enough for the tensors"));
+  } catch (const std::exception &exception) {
+    return reportError(makeError("internal error: got '", exception.what(),
+                                 "', expected none"));
+  }
 }
 
 int sart::reportError(const Status &status) {

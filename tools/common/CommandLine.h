@@ -18,7 +18,8 @@
 namespace sart {
 
 /// A command's options: `--name value`, `--name=value`, flags, positional
-/// arguments. Every error names the option, what it got and what it expects.
+/// arguments. No option may be given twice. Every error names the option, what
+/// it got and what it expects.
 class CommandLine {
 public:
   /// `usage` follows the program's name, `summary` is one sentence.
@@ -27,6 +28,9 @@ public:
   void addFlag(std::string name, std::string help, bool &target);
   void addText(std::string name, std::string value, std::string help,
                std::string &target);
+  /// The same, and '' is a value too.
+  void addTextOrEmpty(std::string name, std::string value, std::string help,
+                      std::string &target);
   void addInteger(std::string name, std::string value, std::string help,
                   int64_t minimum, int64_t maximum, int64_t &target);
   /// One of `choices`; `later` are values that a later version will take.
@@ -56,6 +60,7 @@ private:
     std::string name, value, help;
     bool needsValue = false, mayHaveValue = false;
     std::function<Status(const std::string &)> parse;
+    bool given = false, mayBeEmpty = false;
   };
   std::string programName, usageText, summaryText;
   std::vector<Option> options;
@@ -78,6 +83,10 @@ Status checkWritable(const std::string &what, const std::string &path);
 
 /// Flushes stdout; 0, or 1 after an error when it did not take everything.
 int finishOutput();
+
+/// Runs the body of a command's main. Memory that cannot be had is an error,
+/// and so is a write beyond the limit on file sizes (ulimit -f).
+int runTool(const std::function<int()> &body);
 
 /// Prints `error: <message>` to stderr and returns 1.
 int reportError(const Status &status);

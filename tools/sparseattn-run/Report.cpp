@@ -12,7 +12,34 @@
 using namespace sart;
 using nlohmann::json;
 
+/// Times of compiling and what the cache on disk had to do with it.
+static json compileJson(const sa_compile_info &compile) {
+  json kernels = json::array();
+  bool warm = compile.kernel_count > 0;
+  for (int64_t i = 0; i < compile.kernel_count; ++i) {
+    const sa_kernel_info &kernel = compile.kernels[i];
+    bool cached = kernel.source == SA_KERNEL_CACHED;
+    warm = warm && cached;
+    kernels.push_back(
+        {{"name", kernel.name}, {"key", kernel.key}, {"cached", cached}});
+  }
+  return {{"engine_ms", compile.engine_ms},
+          {"ms", compile.compile_ms},
+          {"kernel_ms", compile.kernel_ms},
+          {"warm", warm},
+          {"kernels", kernels},
+          {"cache",
+           {{"folder", compile.cache_dir},
+            {"hits", compile.cache_hits},
+            {"misses", compile.cache_misses},
+            {"ignored", compile.cache_ignored},
+            {"stored", compile.cache_stored},
+            {"removed", compile.cache_removed},
+            {"problem", compile.cache_problem}}}};
+}
+
 std::string sart::makeReport(const sa_layer_info &info,
+                             const sa_compile_info &compile,
                              const sa_run_stats &stats,
                              const CheckResult *check) {
   std::vector<int64_t> before(stats.loads_before,
@@ -51,6 +78,7 @@ std::string sart::makeReport(const sa_layer_info &info,
                    {"block", {info.block_q, info.block_k}}}},
                  {"mesh", {{"ulysses", info.ulysses}, {"ring", info.ring}}},
                  {"cold_jit_ms", info.jit_ms},
+                 {"compile", compileJson(compile)},
                  {"plan_us", stats.plan_us},
                  {"steps", json::array({{{"layers", json::array({layer})}}})}};
   return report.dump(2) + "\n";

@@ -14,8 +14,9 @@ namespace sart {
 
 /// The report of one run, in the schema of a schedule with one step and one
 /// layer. `check` may be null (then kept_mass and max_abs_error are null).
-std::string makeReport(const sa_layer_info &info, const sa_run_stats &stats,
-                       const CheckResult *check);
+std::string makeReport(const sa_layer_info &info,
+                       const sa_compile_info &compile,
+                       const sa_run_stats &stats, const CheckResult *check);
 
 } // namespace sart
 

@@ -189,7 +189,15 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   line.addText("trace", "T.json", "write a Perfetto trace", options.trace);
   line.addFlag("explain", "say who does what and what crosses each link",
                options.explain);
-  line.addFlag("compile-only", "compile, run nothing", options.compileOnly);
+  line.addFlag("compile-only", "compile, fill the cache, run nothing",
+               options.compileOnly);
+  line.addTextOrEmpty("cache-dir", "DIR",
+                      "keep compiled kernels there, 'none': nowhere (default: "
+                      "$XDG_CACHE_HOME/sparseattn or $HOME/.cache/sparseattn)",
+                      options.cacheDir);
+  line.addInteger("cache-max-mib", "N",
+                  "bound of what the cache keeps (default 256)", 1, 1 << 20,
+                  options.cacheMaxMib);
   line.addInteger("seed", "N", "seed of random inputs (default 0)", 0,
                   INT32_MAX, options.seed);
   line.addInteger("threads", "N", "worker threads (default: one per core)", 1,
@@ -197,7 +205,7 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   line.addInteger("timeout-ms", "N",
                   "bound of every wait between ranks (default 60000)", 1,
                   86400000, options.timeoutMs);
-  for (const char *later : {"machine", "report-html", "cache-dir", "ptxas"})
+  for (const char *later : {"machine", "report-html", "ptxas"})
     line.addLater(later);
   helpText = line.help();
   SART_RETURN_IF_ERROR(line.parse(argc, argv));
@@ -210,6 +218,8 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   Expected<MeshOption> mesh = parseMesh(options.mesh, options.ranks);
   if (!mesh)
     return mesh.status();
+  if (options.cacheDir == "none")
+    options.cacheDir.clear();
   options.ulysses = mesh->ulysses;
   options.ring = mesh->ring;
   SART_RETURN_IF_ERROR(parseBlock(options));

@@ -31,6 +31,8 @@ struct CommandOptions {
   bool check = false;
   std::string checkMode; ///< "" or "full"
   std::string report, trace;
+  std::string cacheDir = "default"; ///< as of the C API; empty: no cache
+  int64_t cacheMaxMib = 0;          ///< 0: the default
   bool explain = false, compileOnly = false, help = false;
   int64_t seed = -1; ///< -1: not given
   int64_t threads = 0, timeoutMs = 0;

@@ -38,6 +38,7 @@ public:
 private:
   Status loadInputFile();
   Status createLayer();
+  void printKernels() const;
   Status matchInputs();
   Status run();
   Status checkRange();
@@ -49,6 +50,7 @@ private:
   EngineHandle engine;
   LayerHandle layer;
   sa_layer_info info = {};
+  sa_compile_info compileInfo = {};
   RunInputs inputs;
   HostTensor out, lse;
   DType outputDType = DType::F32; ///< of the written `out`: the inputs'
@@ -62,6 +64,7 @@ Status Run::execute() {
   if (options.compileOnly) {
     std::printf("compiled   %lld ranks, jit %.1f ms\n", (long long)info.ranks,
                 info.jit_ms);
+    printKernels();
     return Status::success();
   }
   SART_RETURN_IF_ERROR(matchInputs());
@@ -124,6 +127,8 @@ Status Run::createLayer() {
   engineOptions.device = options.device.c_str();
   engineOptions.threads = options.threads;
   engineOptions.timeout_ms = options.timeoutMs;
+  engineOptions.cache_dir = options.cacheDir.c_str();
+  engineOptions.cache_max_bytes = options.cacheMaxMib << 20;
   sa_engine *createdEngine = nullptr;
   if (sa_engine_create(&engineOptions, &createdEngine) != SA_OK)
     return lastError();
@@ -171,7 +176,9 @@ Status Run::createLayer() {
   }
   layer.reset(created);
   info.struct_size = sizeof info;
-  if (sa_layer_get_info(layer.get(), &info) != SA_OK)
+  compileInfo.struct_size = sizeof compileInfo;
+  if (sa_layer_get_info(layer.get(), &info) != SA_OK ||
+      sa_layer_get_compile_info(layer.get(), &compileInfo) != SA_OK)
     return lastError();
   if (!options.plan.empty()) {
     Expected<std::string> plan = readTextFile("--plan", options.plan);
@@ -181,6 +188,28 @@ Status Run::createLayer() {
       return makeError("--plan ", options.plan, ": ", sa_last_error());
   }
   return Status::success();
+}
+
+/// What was compiled, and under which keys it is kept.
+void Run::printKernels() const {
+  for (int64_t i = 0; i < compileInfo.kernel_count; ++i) {
+    const sa_kernel_info &kernel = compileInfo.kernels[i];
+    std::printf("kernel     %s %s%s%s\n", kernel.name,
+                kernel.source == SA_KERNEL_CACHED ? "cached" : "compiled",
+                *kernel.key ? ", key " : "", kernel.key);
+  }
+  std::printf(
+      "times      engine %.2f ms, layer %.2f ms, of it kernels %.2f ms\n",
+      compileInfo.engine_ms, compileInfo.compile_ms, compileInfo.kernel_ms);
+  if (!*compileInfo.cache_dir)
+    std::printf("cache      none\n");
+  else
+    std::printf("cache      %s, %lld hits, %lld misses, %lld stored%s%s\n",
+                compileInfo.cache_dir, (long long)compileInfo.cache_hits,
+                (long long)compileInfo.cache_misses,
+                (long long)compileInfo.cache_stored,
+                *compileInfo.cache_problem ? "; " : "",
+                compileInfo.cache_problem);
 }
 
 Status Run::matchInputs() {
@@ -305,8 +334,8 @@ Status Run::writeOutputs() {
         writeFileAtomically(options.trace, trace.data(), trace.size()));
   }
   if (!options.report.empty()) {
-    std::string report =
-        makeReport(info, stats, options.check ? &checkResult : nullptr);
+    std::string report = makeReport(info, compileInfo, stats,
+                                    options.check ? &checkResult : nullptr);
     SART_RETURN_IF_ERROR(
         writeFileAtomically(options.report, report.data(), report.size()));
   }
@@ -316,15 +345,18 @@ Status Run::writeOutputs() {
 } // namespace
 
 int main(int argc, char **argv) {
-  CommandOptions options;
-  std::string helpText;
-  if (Status status = parseOptions(argc, argv, options, helpText); !status.ok())
-    return reportError(status);
-  if (options.help) {
-    std::fputs(helpText.c_str(), stdout);
+  return runTool([&] {
+    CommandOptions options;
+    std::string helpText;
+    if (Status status = parseOptions(argc, argv, options, helpText);
+        !status.ok())
+      return reportError(status);
+    if (options.help) {
+      std::fputs(helpText.c_str(), stdout);
+      return finishOutput();
+    }
+    if (Status status = Run(options).execute(); !status.ok())
+      return reportError(status);
     return finishOutput();
-  }
-  if (Status status = Run(options).execute(); !status.ok())
-    return reportError(status);
-  return finishOutput();
+  });
 }

@@ -8,6 +8,7 @@
 #ifndef SPARSEATTN_JIT_LAYERCOMPILER_H
 #define SPARSEATTN_JIT_LAYERCOMPILER_H
 
+#include "sparseattn-rt/DiskCache.h"
 #include "sparseattn-rt/Executable.h"
 #include "sparseattn-rt/Order.h"
 #include "sparseattn-rt/Program.h"
@@ -32,6 +33,18 @@ struct LayerOptions {
   size_t maskSize = 0;
 };
 
+/// Where a kernel of a layer came from.
+struct KernelSource {
+  enum class Kind : uint8_t {
+    Compiled, ///< for this layer
+    Cached,   ///< loaded from the cache on disk
+    Present   ///< in the process already, for an earlier layer
+  };
+  std::string name;
+  std::string key; ///< file in the cache; empty without one
+  Kind kind = Kind::Compiled;
+};
+
 /// A compiled layer: the program (a template, or bound for constant masks), its
 /// kernels, and the module as it stood after the plan phase.
 class CompiledLayer {
@@ -47,7 +60,9 @@ public:
   std::optional<sart::Order> boundaryOrder;
   /// Plan that the text's balance op carries: what runs.
   std::optional<sart::Plan> fixedPlan;
-  double compileMs = 0;
+  std::vector<KernelSource> kernelSources; ///< one for each kernel
+  double compileMs = 0;                    ///< from text to callable kernels
+  double kernelMs = 0; ///< of it, what loading or compiling kernels took
 
   /// The plan phase's module with `plan` on its balance op.
   sart::Expected<std::string> planText(const sart::Plan &plan) const;
@@ -63,8 +78,9 @@ private:
 class LayerCompiler {
 public:
   /// `compileKernels` false: programs only (for the reference backend).
+  /// `cache` keeps kernels between processes; null: nothing does.
   static sart::Expected<std::unique_ptr<LayerCompiler>>
-  create(bool compileKernels);
+  create(bool compileKernels, std::shared_ptr<sart::DiskCache> cache = nullptr);
   ~LayerCompiler();
 
   /// sparseattn text (one function with one attend op) to program and kernels.

@@ -82,6 +82,16 @@ TEST(Options, RefuseWhatIsMalformed) {
   EXPECT_EQ(errorOf({"--out"}), "--out: got no value, expected one after it");
   EXPECT_EQ(errorOf({"--check=all"}),
             "--check: got 'all', expected full, or no value");
+  EXPECT_EQ(errorOf({"--threads", "0"}),
+            "--threads: got '0', expected an integer from 1 to 1024");
+  EXPECT_EQ(errorOf({"--check", "--no-check"}),
+            "--check: got it with --no-check, expected one of them");
+  EXPECT_EQ(errorOf({"--no-check", "--check=full"}),
+            "--check: got it with --no-check, expected one of them");
+  EXPECT_EQ(errorOf({"--ranks", "2", "--ranks=2"}),
+            "--ranks: got it twice, expected once");
+  EXPECT_EQ(errorOf({"--dense", "--dense"}),
+            "--dense: got it twice, expected once");
   EXPECT_EQ(errorOf({"extra"}),
             "option: got 'extra', expected one that --help lists");
 }
@@ -90,6 +100,8 @@ TEST(Options, DenseIsDenseAtEveryStep) {
   EXPECT_EQ(parse({"--dense", "--steps", "7"}).denseSteps, 7);
   EXPECT_EQ(parse({"--check=full"}).check, Check::Full);
   EXPECT_EQ(parse({"--no-check"}).check, Check::None);
+  EXPECT_EQ(parse({"--cache-dir", "/c/x"}).cacheDir, "/c/x");
+  EXPECT_EQ(parse({"--cache-dir="}).cacheDir, "none");
 }
 
 TEST(LayerText, NamesShapesOrderAndPolicy) {
