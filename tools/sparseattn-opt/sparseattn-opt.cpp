@@ -16,6 +16,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <csignal>
+
 using namespace mlir;
 using namespace mlir::sparseattn;
 
@@ -71,6 +73,8 @@ static LogicalResult addCompileTo(const CompileToOptions &compileTo,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
+  // A write beyond the limit on file sizes is an error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllPasses();
@@ -95,6 +99,14 @@ int main(int argc, char **argv) {
   }
   if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))
     return EXIT_FAILURE;
+  output->os().flush();
+  if (std::error_code code = output->os().error()) {
+    // The stream's own end would be a crash report.
+    output->os().clear_error();
+    llvm::errs() << "error: output: got '" << outputName << "' ("
+                 << code.message() << "), expected room for the output\n";
+    return EXIT_FAILURE;
+  }
   output->keep();
   return EXIT_SUCCESS;
 }

@@ -269,15 +269,18 @@ int main(int argc, char **argv) {
                stderr);
     std::_Exit(1);
   });
-  SimOptions options;
-  std::string helpText;
-  if (Status status = parseOptions(argc, argv, options, helpText); !status.ok())
-    return reportError(status);
-  if (options.help) {
-    print(helpText);
+  return runTool([&] {
+    SimOptions options;
+    std::string helpText;
+    if (Status status = parseOptions(argc, argv, options, helpText);
+        !status.ok())
+      return reportError(status);
+    if (options.help) {
+      print(helpText);
+      return finishOutput();
+    }
+    if (Status status = Simulation(options).execute(); !status.ok())
+      return reportError(status);
     return finishOutput();
-  }
-  if (Status status = Simulation(options).execute(); !status.ok())
-    return reportError(status);
-  return finishOutput();
+  });
 }

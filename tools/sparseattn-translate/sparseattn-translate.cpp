@@ -196,7 +196,9 @@ Status translate(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (Status status = translate(argc, argv); !status.ok())
-    return sart::reportError(status);
-  return sart::finishOutput();
+  return sart::runTool([&] {
+    if (Status status = translate(argc, argv); !status.ok())
+      return sart::reportError(status);
+    return sart::finishOutput();
+  });
 }

@@ -54,7 +54,18 @@ for option in (("--save-plan", "p.mlir"), ("--report", "r.json"), ("--check",), 
 bad("--check: got 'most'", layer, "--check=most")
 expect_error("--ranks: got no value", layer, "--ranks")
 
-# Paths.
+bad("--ranks: got it twice, expected once", layer, "--ranks", "2", "--ranks=2")
+expect_error("--explain: got it twice, expected once", layer, "--explain", "--explain")
+expect_error("--cache-dir: got no value", layer, "--cache-dir")
+
+# Paths. A pipe without a writer is not waited for.
+os.mkfifo("pipe")
+os.mkdir("folder")
+for path in ("pipe", "folder"):
+    bad(f"file '{path}' cannot be read: got 'not a regular file'", layer, "--inputs", path)
+    bad(f"--plan: got '{path}' \\(not a regular file\\)", layer, "--plan", path)
+    bad(f"--program: got '{path}' \\(not a regular file\\)", "--program", path)
+    bad(f"layer: got '{path}' \\(not a regular file\\)", path)
 bad("layer: got 'missing.mlir'", "missing.mlir")
 bad("layer: got '.' \\(not a regular file\\)", ".")
 bad("'missing.npz'", layer, "--inputs", "missing.npz")
