@@ -12,6 +12,7 @@
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Interpreter/Interpreter.h"
 #include "sparseattn/Support/DiagnosticText.h"
+#include "sparseattn/Support/TextLimits.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -59,6 +60,7 @@ static std::vector<std::string> namesOf(func::FuncOp function,
 
 Expected<std::unique_ptr<TextInterpreter>>
 TextInterpreter::create(std::string_view text) {
+  SART_RETURN_IF_ERROR(checkTextLimits(text));
   std::unique_ptr<TextInterpreter> created(new TextInterpreter());
   State &state = *created->state;
   DialectRegistry registry;

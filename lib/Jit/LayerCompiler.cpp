@@ -15,6 +15,7 @@
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 #include "sparseattn/Pipelines/Pipelines.h"
 #include "sparseattn/Support/DiagnosticText.h"
+#include "sparseattn/Support/TextLimits.h"
 #include "sparseattn/Target/Plan/Plan.h"
 #include "sparseattn/Target/Program/Program.h"
 #include "sparseattn/Transforms/Boundary/Passes.h"
@@ -79,6 +80,10 @@ std::string toText(Operation *op) {
 }
 
 OwningOpRef<ModuleOp> parse(std::string_view text, MLIRContext &context) {
+  if (Status limits = checkTextLimits(text); !limits.ok()) {
+    emitError(UnknownLoc::get(&context)) << limits.message();
+    return nullptr;
+  }
   // MLIR's lexer reads up to the zero byte that a copy has behind it; callers
   // give a pointer and a length.
   return parseSourceString<ModuleOp>(std::string(text), ParserConfig(&context),

@@ -11,6 +11,7 @@
 
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
+#include "sparseattn/Support/TextLimits.h"
 #include "sparseattn/Target/Program/Program.h"
 
 #include "sparseattn-rt/Executor.h"
@@ -21,7 +22,6 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <algorithm>
 #include <memory>
 
 using namespace mlir;
@@ -48,20 +48,8 @@ MLIRContext &fuzz::textContext() {
 
 OwningOpRef<ModuleOp> fuzz::parseText(std::string_view text,
                                       MLIRContext &context) {
-  // MLIR's parser has no limit of its own.
-  constexpr int64_t mostOpen = 200;
-  auto open = std::count_if(text.begin(), text.end(), [](char c) {
-    return c == '<' || c == '(' || c == '[' || c == '{';
-  });
-  if (open > mostOpen * 4)
+  if (!sparseattn::checkTextLimits(text).ok())
     return nullptr;
-  int64_t depth = 0;
-  for (char c : text) {
-    depth += c == '<' || c == '(' || c == '[' || c == '{';
-    depth -= depth > 0 && (c == '>' || c == ')' || c == ']' || c == '}');
-    if (depth > mostOpen)
-      return nullptr;
-  }
   // The lexer wants a zero byte behind the text.
   return parseSourceString<ModuleOp>(std::string(text), ParserConfig(&context),
                                      "input");

@@ -23,8 +23,7 @@ namespace sart::fuzz {
 /// hundred inputs: what inputs intern stays in it.
 mlir::MLIRContext &textContext();
 
-/// The verified module of a text; null after an error. Refuses nesting so deep
-/// that the parser, which calls itself, would leave its stack.
+/// The verified module of a text; null after an error.
 mlir::OwningOpRef<mlir::ModuleOp> parseText(std::string_view text,
                                             mlir::MLIRContext &context);
 std::string print(mlir::ModuleOp module);

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Pipelines/Pipelines.h"
 #include "sparseattn/Pipelines/Registration.h"
+#include "sparseattn/Support/TextLimits.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -91,6 +93,14 @@ int main(int argc, char **argv) {
                  << "), expected a readable file\n";
     return EXIT_FAILURE;
   }
+  if (!isBytecode(*input))
+    if (sart::Status limits =
+            checkTextLimits({input->getBufferStart(), input->getBufferSize()});
+        !limits.ok()) {
+      llvm::errs() << "error: " << inputName << ": " << limits.message()
+                   << "\n";
+      return EXIT_FAILURE;
+    }
   auto output = openOutputFile(outputName, &message);
   if (!output) {
     llvm::errs() << "error: output: got '" << outputName << "' (" << message

@@ -10,6 +10,7 @@
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 #include "sparseattn/Support/DiagnosticText.h"
+#include "sparseattn/Support/TextLimits.h"
 #include "sparseattn/Target/MaskFile/MaskFile.h"
 #include "sparseattn/Target/Program/Program.h"
 
@@ -71,6 +72,10 @@ private:
   }
 
   OwningOpRef<ModuleOp> parse(const std::string &text) {
+    if (Status limits = sparseattn::checkTextLimits(text); !limits.ok()) {
+      emitError(UnknownLoc::get(&context)) << limits.message();
+      return nullptr;
+    }
     return parseSourceString<ModuleOp>(text, ParserConfig(&context), "input");
   }
 

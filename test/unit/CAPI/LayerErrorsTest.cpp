@@ -74,6 +74,33 @@ TEST(LayerErrors, NothingBehindATextIsRead) {
   munmap(memory, 2 * page);
 }
 
+TEST(LayerErrors, NestingWithoutEnd) {
+  // The parser calls itself for each of them.
+  auto attribute = [](const std::string &value) {
+    return "module attributes {\n a = " + value + "} {}";
+  };
+  auto repeated = [](const char *text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i)
+      all += text;
+    return all;
+  };
+  for (const char *open : {"[", "{b = ", "tuple<", "(", "[\"]\", ["})
+    EXPECT_EQ(errorOf(attribute(repeated(open, 100000))),
+              "line 2: nesting of the text: got more than 256, expected at "
+              "most that");
+  for (const char *sign : {"1 +", "1 * ", "-", "1 -\n"})
+    EXPECT_NE(errorOf(attribute("affine_map<() -> (" + repeated(sign, 100000)))
+                  .find("operators of an expression: got more than 256"),
+              std::string::npos)
+        << sign;
+  // What looks deep and is not.
+  std::string fine = "#a = [" + repeated("\"((((\", -1, ", 300) + "2]\n// " +
+                     repeated("[", 300) + "\n" + routedText(Shape());
+  EXPECT_NE(makeLayer(sharedEngine("reference"), fine, layerOptions()),
+            nullptr);
+}
+
 TEST(LayerErrors, OptionsThatDoNotFit) {
   std::string text = routedText(Shape());
   sa_layer_options options = layerOptions();

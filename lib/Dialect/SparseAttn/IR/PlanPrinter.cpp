@@ -1,4 +1,4 @@
-//===- PlanPrinter.cpp - Text of plans -----------------------------------===//
+//===- PlanPrinter.cpp - Text of plans ------------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Printers.cpp - Text of the attributes -----------------------------===//
+//===- Printers.cpp - Text of the attributes ------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
