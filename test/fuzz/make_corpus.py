@@ -10,6 +10,7 @@ usage: make_corpus.py --build-dir DIR [TARGET ...]
 """
 
 import argparse
+import collections
 import glob
 import hashlib
 import io
@@ -167,6 +168,22 @@ def npz(tools):
     yield "no-array", zipped("a.txt", b"text")
 
 
+def command_line(tools):
+    yield "options", b"--flag\n--file\na.npz\n--number=7\n--choice\none\n--check=full\n--check"
+    yield "mesh", b"--mesh\nulysses=2,ring=2\n--flag"
+    yield "refused", b"--later\n--choice=three\n--number\n-99999999999999999999\n--help"
+    yield "positional", b"layer.mlir\n--\n-x\n-\n--mesh=ring=8"
+
+
+def latents(tools):
+    for dtype in (np.float16, np.float32):
+        for grid in ((1, 1, 1), (2, 3, 4)):
+            file = io.BytesIO()
+            values = np.random.default_rng(3).standard_normal((16, *grid)).astype(dtype)
+            np.lib.format.write_array(file, values, (1, 0))
+            yield f"{values.dtype}-{grid[0]}", file.getvalue()
+
+
 def trace(order, grid, heads, tile, instances, flags, seed):
     """Bytes of a trace with random masks (the format is in TraceFile.h)."""
     random = np.random.default_rng(seed)
@@ -224,8 +241,22 @@ def cache_file(tools):
         yield f"entry-executable-{len(key)}", under_hash(b"SACACH", counted(key) + counted(kernels))
 
 
+def write_dictionary(target, texts):
+    """Words that several seeds have, for libFuzzer to put in."""
+    counts = collections.Counter()
+    for text in texts:
+        counts.update(set(re.findall(rb"[#!@%]?[A-Za-z_][\w.]{2,30}", text)))
+    words = sorted(word.decode() for word, count in counts.items() if count >= 4)
+    path = os.path.join(ROOT, "test", "fuzz", "dict", f"{target}.dict")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(f'"{word}"\n' for word in words)
+
+
 SEEDS = {
     "cache-file": cache_file,
+    "command-line": command_line,
+    "latents": latents,
     "layer-text": layer_text,
     "npz": npz,
     "plan-text": plan_text,
@@ -247,11 +278,14 @@ def main():
         for name in os.listdir(folder):
             if not name.startswith(("found-", "was-")):
                 os.remove(os.path.join(folder, name))
-        total = 0
+        total, texts = 0, []
         for name, data in SEEDS[target](tools):
+            texts.append(data)
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(data)
             total += len(data)
+        if target.endswith("-text"):
+            write_dictionary(target, texts)
         print(f"{target}: {len(os.listdir(folder))} files, {total} bytes of seeds")
 
 

@@ -24,6 +24,8 @@ MAX_HEX_BYTES = 4096
 # Target: (longest input in bytes, folders with seeds beside its own).
 TARGETS = {
     "cache-file": (16384, ()),
+    "command-line": (512, ()),
+    "latents": (8192, ()),
     "layer-text": (4096, ()),
     "mask-file": (4096, ("trace-file",)),
     "npz": (16384, ()),
