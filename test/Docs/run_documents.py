@@ -12,10 +12,12 @@ with the output (standard output and errors together) follows each of them:
 The README's blocks show no output; each of their commands has to succeed. Names
 in capitals and capture.npz stand for the reader's files there.
 
-Prints one PASS or FAIL line for each block; --print shows what was printed.
+Links between documents have to lead to files.
+Prints one PASS or FAIL line for each block and document; --print shows what was printed.
 """
 
 import argparse
+import glob
 import os
 import re
 import shutil
@@ -161,6 +163,22 @@ def check_readme(cases, build_dir):
             cases.expect(f"readme/{index}", None if succeeded else got)
 
 
+def dead_links(path, text):
+    """Relative links of a document to files that do not exist."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    targets = re.findall(r"\]\((?![a-z]+:|#)([^)#\s]+)[^)\s]*\)", text)
+    return [t for t in targets if not os.path.exists(os.path.join(os.path.dirname(path), t))]
+
+
+def check_links(cases):
+    for top in ("examples", "include", "lib", "runtime", "test", "tools", "."):
+        pattern = "*.md" if top == "." else os.path.join(top, "**", "*.md")
+        for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True)):
+            with open(path, encoding="utf-8") as file:
+                dead = dead_links(path, file.read())
+            cases.expect(f"links/{os.path.relpath(path, ROOT)}", f"no such file: {dead}" if dead else None)
+
+
 def check_itself(cases):
     """Every rule of a document can be broken."""
 
@@ -195,6 +213,11 @@ def check_itself(cases):
         cases.expect(f"selftest/{name}", None if outcome(text) else "a wrong document passes")
 
 
+    here = os.path.join(ROOT, "README.md")
+    text = "[a](LICENSE) [b](examples/none.md) [c](https://example.org/x) [d](#e)\n```sh\n[f](g)\n```\n"
+    cases.expect("selftest/dead-link", None if dead_links(here, text) == ["examples/none.md"] else "not seen")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build_dir")
@@ -203,6 +226,7 @@ def main():
     build_dir = os.path.abspath(arguments.build_dir)
     cases = Cases()
     check_itself(cases)
+    check_links(cases)
     check_readme(cases, build_dir)
     check_tutorial(cases, build_dir, arguments.print)
     sys.exit(1 if cases.failed else 0)
