@@ -78,10 +78,7 @@ Denoiser::Denoiser(const Options &options, const Latents &given)
   engineOptions.struct_size = sizeof engineOptions;
   engineOptions.threads = threads;
   engineOptions.timeout_ms = waitMs;
-  engineOptions.cache_dir = options.cacheDir.empty() ? nullptr
-                            : options.cacheDir == "none"
-                                ? ""
-                                : options.cacheDir.c_str();
+  engineOptions.cache_dir = options.cacheDir.c_str();
   sa_engine *newEngine = nullptr;
   require(sa_engine_create(&engineOptions, &newEngine));
   engine.reset(newEngine);

@@ -250,7 +250,7 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
     } else if (name == "--threads") {
       options.threads = parseInteger(name, value, 1, 1024);
     } else if (name == "--cache-dir") {
-      options.cacheDir = value.empty() ? "none" : value;
+      options.cacheDir = value == "none" ? "" : value;
     } else {
       fail(name, "'" + value + "'", "full, or no value");
     }

@@ -30,7 +30,7 @@ struct Options {
   std::string order = "hilbert";
   std::string dtype = "fp32";
   std::string balance = "swap";
-  std::string cacheDir; ///< empty: the default; "none": no cache
+  std::string cacheDir = "default"; ///< as of the C API; empty: no cache
   int64_t denseSteps = 0;
   Check check = Check::Sample;
   bool saveInputs = false; ///< write q, k and v of the last run too

@@ -28,16 +28,19 @@ static std::string findBuildId(const char *begin, const char *end,
   auto padded = [&](size_t size) {
     return (size + alignment - 1) / alignment * alignment;
   };
-  while (static_cast<size_t>(end - begin) > sizeof(ElfW(Nhdr))) {
-    ElfW(Nhdr) header;
-    std::memcpy(&header, begin, sizeof header);
-    const char *name = begin + sizeof header;
-    const char *content = name + padded(header.n_namesz);
+  size_t size = static_cast<size_t>(end - begin);
+  ElfW(Nhdr) header;
+  for (size_t at = 0; at + sizeof header <= size;) {
+    std::memcpy(&header, begin + at, sizeof header);
+    size_t name = at + sizeof header;
+    size_t content = at + padded(sizeof header + header.n_namesz);
+    if (content > size || header.n_descsz > size - content)
+      break;
     if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
-        std::memcmp(name, "GNU", 4) == 0)
-      return llvm::toHex(llvm::StringRef(content, header.n_descsz),
+        std::memcmp(begin + name, "GNU", 4) == 0)
+      return llvm::toHex(llvm::StringRef(begin + content, header.n_descsz),
                          /*LowerCase=*/true);
-    begin = content + padded(header.n_descsz);
+    at = content + padded(header.n_descsz);
   }
   return "";
 }

@@ -188,6 +188,9 @@ def saved_inputs(host):
 
 
 def bad_input(host):
+    host.refuse("no-threads", "--threads: got '0'", "--threads", "0")
+    host.refuse("both-checks", "--check: got it with --no-check", "--check", "--no-check")
+    host.refuse("twice", "--ranks: got it twice", "--ranks", "2", "--ranks", "2")
     host.refuse("no-ranks", "--ranks: got '0'", "--ranks", "0")
     host.refuse("mesh", "must multiply to --ranks", "--mesh", "ulysses=2,ring=3", "--ranks", "4")
     host.refuse("grid", "--grid: got 10x30x52", "--grid", "10x30x52")

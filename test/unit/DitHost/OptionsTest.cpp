@@ -101,7 +101,9 @@ TEST(Options, DenseIsDenseAtEveryStep) {
   EXPECT_EQ(parse({"--check=full"}).check, Check::Full);
   EXPECT_EQ(parse({"--no-check"}).check, Check::None);
   EXPECT_EQ(parse({"--cache-dir", "/c/x"}).cacheDir, "/c/x");
-  EXPECT_EQ(parse({"--cache-dir="}).cacheDir, "none");
+  EXPECT_EQ(parse({"--cache-dir="}).cacheDir, "");
+  EXPECT_EQ(parse({"--cache-dir=none"}).cacheDir, "");
+  EXPECT_EQ(parse({}).cacheDir, "default");
 }
 
 TEST(LayerText, NamesShapesOrderAndPolicy) {
