@@ -4,10 +4,13 @@
 # usage: run.sh [--preset NAME] [--build-dir DIR] [--only PART,...]
 #               [--filter TEXT] [--jobs N] [--ci] [--release]
 #   --preset     of CMakePresets.json (default dev, built in build/)
-#   --only       some of lint, unit, lit, docs, examples, tidy, fuzz, release
+#   --only       some of lint, unit, lit, docs, examples, tidy, fuzz, sanitizers,
+#                release
 #   --filter     only tests whose name has TEXT in it
 #   --ci         adds round trips of every module, clang-tidy on the runtime,
-#                20 seconds of each fuzz target (built in DIR-fuzz) and an archive
+#                20 seconds of each fuzz target (built in DIR-fuzz), unit tests
+#                under address, undefined-behaviour and thread sanitizers
+#                (DIR-fuzz, DIR-tsan) and an archive
 #   --release    builds the archive of tools/make-archive.sh instead, unpacks it
 #                in an empty folder, and tests it and its commands (with --ci from
 #                the objects of the dev preset)
@@ -28,7 +31,7 @@ while [ $# -gt 0 ]; do
   case "$1" in
   -h | --help)
     trap - EXIT
-    sed -n '2,16s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
     exit 0
     ;;
   --ci) ci=yes && arguments+=("$1") && shift ;;

@@ -196,6 +196,31 @@ def fuzz_part(build, options):
     return line_results("fuzz", command)
 
 
+# Unit tests that the sanitizers watch: the runtime's, and those of readers.
+SANITIZED = {
+    # preset: binaries
+    "fuzz": (
+        "BackendsTests CacheTests ExecutorTests NpzTests PlanningTests ProgramTests "
+        "ProgramTextTests TargetPlanTests TransportTests"
+    ).split(),
+    "tsan": "BackendsTests ExecutorTests TransportTests".split(),
+}
+
+
+def sanitizers_part(build, options):
+    # Only our half of LLVM's allocators is instrumented (test/fuzz/README.md).
+    os.environ.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
+    results = []
+    for preset, binaries in SANITIZED.items():
+        folder, failure = sibling_build(build, preset, *binaries)
+        if failure:
+            results.append(Result(f"{preset}/build", FAILED, failure))
+            continue
+        for result in unit_part({"build_dir": folder, "unittests": binaries}, options):
+            results.append(result._replace(name=f"{preset}/{result.name}"))
+    return results
+
+
 def docs_part(build, options):
     folder = os.path.join(ROOT, "test", "Docs")
     opt = os.path.join(build["build_dir"], "bin", "sparseattn-opt")
@@ -263,9 +288,10 @@ PARTS = {
     "examples": (examples_part, True, True),
     "tidy": (tidy_part, False, False),
     "fuzz": (fuzz_part, False, False),
+    "sanitizers": (sanitizers_part, False, False),
     "release": (release_part, True, False),
 }
-CI_PARTS = ("tidy", "fuzz", "release")
+CI_PARTS = ("tidy", "fuzz", "sanitizers", "release")
 
 
 def count(results):
