@@ -9,6 +9,7 @@
 
 #include "LayerText.h"
 #include "NpyFile.h"
+#include "Report.h"
 #include "Support.h"
 
 #include <algorithm>
@@ -188,6 +189,12 @@ LayerRecord Denoiser::runLayer(int64_t step, int64_t index,
   if (length > 0)
     result.trace +=
         (result.trace.empty() ? "" : ",\n") + std::string(events, length);
+
+  require(sa_layer_get_report(layer.get(), &events, &length));
+  record.report =
+      boundedReport(std::string(events, length),
+                    static_cast<size_t>(step * options.layers + index),
+                    static_cast<size_t>(options.steps * options.layers));
 
   hidden = projections->estimate(index, out.data, dtype);
   record.psnr = psnr(hidden, clean.values, clean.deviation);

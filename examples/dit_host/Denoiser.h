@@ -30,6 +30,7 @@ struct LayerRecord {
   double sigma = 0;
   sa_run_stats stats = {}; ///< its pointers are null; see the next two
   std::vector<int64_t> loadsBefore, loadsAfter;
+  std::string report; ///< the library's, JSON of this run
   RowCheck check;
   double psnr = 0;    ///< of the layer's estimate, dB
   double ms = 0;      ///< projections, attention and estimate

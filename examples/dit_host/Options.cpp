@@ -109,8 +109,8 @@ const char *const helpText =
 
 Denoises the latents of a real clip with a small video DiT: at every step and
 layer, attention is routed, planned, balanced and run over several ranks.
-Writes report.json, trace.json (Perfetto), plan.mlir and program.mlir; the last
-two are those of the last step and layer.
+Writes report.json, report.html (the same as a page), trace.json (Perfetto),
+plan.mlir and program.mlir; the last two are those of the last step and layer.
 
   --out DIR             folder to write into (default: build/quickstart)
   --save-inputs         also write q.npy, k.npy and v.npy, of the last step and

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Report.h"
 
+#include "Support.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -37,34 +39,28 @@ std::string format(const char *pattern, Values... values) {
   return text;
 }
 
-json layerJson(const LayerRecord &record) {
-  const sa_run_stats &stats = record.stats;
-  json layer = {{"density", stats.density},
-                {"loads", record.loadsBefore},
-                {"loads_after", record.loadsAfter},
-                {"rho_before", stats.rho_before},
-                {"rho_after", stats.rho_after},
-                {"moves", stats.moves},
-                {"bytes_moved", stats.bytes_moved},
-                {"bytes_ulysses", stats.bytes_ulysses},
-                {"bytes_routed", stats.bytes_routed},
-                {"bytes_dense_ring", stats.bytes_dense_ring},
-                {"kept_mass", nullptr},
-                {"max_abs_error", nullptr},
-                {"psnr", record.psnr},
-                {"ms", stats.ms},
-                {"tiles", stats.tiles},
-                {"kept_pooled_mass", stats.kept_pooled_mass},
-                {"near_threshold", stats.near_threshold},
-                {"plan_us", stats.plan_us},
-                {"plan_hash", format("%016llx", static_cast<unsigned long long>(
-                                                    stats.plan_hash))},
-                {"layer_ms", record.ms},
-                {"check_ms", record.checkMs}};
+/// Runs whose mask and timeline are reported; of more, evenly spread ones.
+constexpr size_t detailedRuns = 16;
+
+bool isDetailed(size_t run, size_t runs) {
+  if (runs <= detailedRuns)
+    return true;
+  // The run that the nearest of the evenly spread places falls on.
+  size_t place = (run * (detailedRuns - 1) + runs - 2) / (runs - 1);
+  return place * (runs - 1) / (detailedRuns - 1) == run;
+}
+
+/// What the library says of a run, and what only the host knows.
+json layerJson(json layer, const LayerRecord &record) {
+  layer["psnr"] = record.psnr;
+  layer["layer_ms"] = record.ms;
+  layer["check_ms"] = record.checkMs;
   if (record.check.rows > 0) {
     layer["kept_mass"] = record.check.keptMass;
     layer["max_abs_error"] = record.check.maxError;
     layer["max_abs_error_bound"] = record.check.bound;
+    layer["rows_checked"] = record.check.rows;
+    layer["check_passed"] = record.check.maxError <= record.check.bound;
   }
   return layer;
 }
@@ -128,49 +124,60 @@ std::string dit::summaryText(const Denoised &denoised) {
 }
 
 std::string dit::reportJson(const Denoised &denoised, const Options &options,
-                            const std::array<int64_t, 3> &grid) {
-  const sa_layer_info &info = denoised.info;
-  json steps = json::array();
+                            const std::array<int64_t, 3> &grid,
+                            const std::string &title) {
+  json report, steps = json::array();
   double planUs = 0;
   for (const LayerRecord &record : denoised.records) {
+    json one = json::parse(record.report);
+    json layer = layerJson(one["steps"][0]["layers"][0], record);
     if (record.layer == 0)
       steps.push_back({{"sigma", record.sigma}, {"layers", json::array()}});
-    steps.back()["layers"].push_back(layerJson(record));
+    steps.back()["layers"].push_back(std::move(layer));
     planUs += record.stats.plan_us;
+    // The layer is the same one in every run.
+    one.erase("steps");
+    report = std::move(one);
   }
-  json report = {
-      {"schema", 1},
-      {"version", sa_version()},
-      {"shape",
-       {{"heads", info.heads},
-        {"kv_heads", info.kv_heads},
-        {"sq", info.sq},
-        {"skv", info.skv},
-        {"head_dim", info.head_dim},
-        {"grid", grid},
-        {"block", {info.block_q, info.block_k}}}},
-      {"mesh", {{"ulysses", info.ulysses}, {"ring", info.ring}}},
-      {"options",
-       {{"seed", options.seed},
-        {"sigma", options.sigma},
-        {"shift", options.shift},
-        {"p", options.p},
-        {"min_blocks", options.minBlocks},
-        {"order", options.order},
-        {"dtype", options.dtype},
-        {"balance", options.balance},
-        {"dense_steps", options.denseSteps}}},
-      {"sampled_rows_per_head", denoised.rowsPerHead},
-      {"psnr_noised", denoised.psnrNoised},
-      {"psnr", denoised.records.back().psnr},
-      {"cold_jit_ms", info.jit_ms},
-      {"plan_us", planUs / static_cast<double>(denoised.records.size())},
-      {"ms", denoised.ms},
-      {"dense_layer_ms", nullptr},
-      {"steps", steps}};
+  report["title"] = title;
+  report["shape"]["grid"] = grid;
+  report["options"] = {{"seed", options.seed},
+                       {"sigma", options.sigma},
+                       {"shift", options.shift},
+                       {"p", options.p},
+                       {"min_blocks", options.minBlocks},
+                       {"order", options.order},
+                       {"dtype", options.dtype},
+                       {"balance", options.balance},
+                       {"dense_steps", options.denseSteps}};
+  report["sampled_rows_per_head"] = denoised.rowsPerHead;
+  report["psnr_noised"] = denoised.psnrNoised;
+  report["psnr"] = denoised.records.back().psnr;
+  report["plan_us"] = planUs / static_cast<double>(denoised.records.size());
+  report["ms"] = denoised.ms;
+  report["dense_layer_ms"] = nullptr;
   if (denoised.denseMs > 0)
     report["dense_layer_ms"] = denoised.denseMs;
-  return report.dump(2) + "\n";
+  report["steps"] = std::move(steps);
+  return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string dit::boundedReport(const std::string &report, size_t run,
+                               size_t runs) {
+  if (isDetailed(run, runs))
+    return report;
+  json whole = json::parse(report);
+  for (const char *part : {"mask", "timeline"})
+    whole["steps"][0]["layers"][0].erase(part);
+  return whole.dump();
+}
+
+std::string dit::reportPage(const std::string &json) {
+  const char *page = nullptr;
+  size_t length = 0;
+  if (sa_report_html(json.data(), json.size(), &page, &length) != SA_OK)
+    throw Error(sa_last_error());
+  return std::string(page, length);
 }
 
 std::string dit::traceJson(const Denoised &denoised) {

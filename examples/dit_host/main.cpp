@@ -84,8 +84,8 @@ int runHost(int argc, char **argv) {
     say(help);
     return 0;
   }
-  std::vector<std::string> names = {"report.json", "trace.json", "plan.mlir",
-                                    "program.mlir"};
+  std::vector<std::string> names = {"report.json", "report.html", "trace.json",
+                                    "plan.mlir", "program.mlir"};
   if (options.saveInputs)
     names.insert(names.end(), {"q.npy", "k.npy", "v.npy"});
   OutputFolder folder(options.out, names);
@@ -125,18 +125,23 @@ int runHost(int argc, char **argv) {
   Denoised denoised = denoiser.run(progress);
   say(summaryText(denoised));
 
-  folder.write("report.json", reportJson(denoised, options, latents.grid));
+  std::string report =
+      reportJson(denoised, options, latents.grid,
+                 "denoising " + path.substr(path.rfind('/') + 1));
+  folder.write("report.json", report);
+  folder.write("report.html", reportPage(report));
   folder.write("trace.json", traceJson(denoised));
   folder.write("plan.mlir", denoised.plan);
   folder.write("program.mlir", denoised.program);
-  std::string written = "report.json, trace.json, plan.mlir and program.mlir";
+  std::string written = "report.json, report.html, trace.json, plan.mlir and "
+                        "program.mlir";
   if (options.saveInputs) {
     std::string queries = denoiser.queriesFile();
     folder.write("q.npy", queries);
     folder.write("k.npy", queries);
     folder.write("v.npy", denoiser.valuesFile());
-    written = "report.json, trace.json, plan.mlir, program.mlir, q.npy, k.npy "
-              "and v.npy";
+    written = "report.json, report.html, trace.json, plan.mlir, program.mlir, "
+              "q.npy, k.npy and v.npy";
   }
   say("wrote " + written + " to " + folder.path() + "\n");
   return 0;

@@ -244,6 +244,15 @@ SA_API sa_status sa_layer_explain(sa_layer *layer, const char **text,
 SA_API sa_status sa_layer_get_trace(sa_layer *layer, const char *label,
                                     double offset_us, const char **events,
                                     size_t *length);
+/** Report of the last run as JSON: what ran, loads, bytes per link, mask and
+ *  timeline of one step and one layer. include/sparseattn/Report/Report.md has
+ *  the schema; a host adds what it knows and joins the steps of many runs. */
+SA_API sa_status sa_layer_get_report(sa_layer *layer, const char **json,
+                                     size_t *length);
+/** A report, of one run or of many, as one HTML page that needs nothing beside
+ *  itself. The page is valid until the thread's next call. */
+SA_API sa_status sa_report_html(const char *json, size_t length,
+                                const char **html, size_t *html_length);
 /** Selected kv-blocks of the last run's mask: bits[head][q_block][kv_block],
  *  one byte each. `size` must be heads * q_blocks * kv_blocks. */
 SA_API sa_status sa_layer_get_mask(sa_layer *layer, uint8_t *bits, size_t size);

@@ -138,6 +138,8 @@ static sa_status finishLayer(sa_engine *engine,
   created->cache = engine->cache;
   created->engineMs = engine->createMs;
   created->denseSteps = options.dense_steps;
+  created->device = engine->reference ? "reference" : "cpu";
+  created->threads = engine->pool->threads();
   std::shared_ptr<sart::Backend> backend =
       engine->reference
           ? sart::createReferenceBackend(engine->pool)

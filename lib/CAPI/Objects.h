@@ -40,6 +40,8 @@ struct sa_layer {
   std::unique_ptr<sart::Executor> executor;
   std::optional<sart::Plan> fixedPlan;
   int64_t denseSteps = 0;
+  std::string device;
+  int64_t threads = 0;
   bool hasRun = false;
   sart::RunStats stats;
   bool began = false; ///< a begin without its finish

@@ -207,6 +207,10 @@ LayerCompiler::compileLayer(std::string_view text,
     return diagnostics.failure("layer");
   if (auto order = (*layer)->getAttrOfType<OrderAttr>(kBoundaryOrderAttr))
     compiled.boundaryOrder = toOrder(order);
+  (*layer)->walk([&](AttendOp op) {
+    if (OrderAttr order = op.getMask().getType().getOrder())
+      compiled.maskOrder = toOrder(order);
+  });
   (*layer)->walk([&](BalanceOp op) {
     if (op.getFixedPlanAttr())
       compiled.fixedPlan = toPlan(*op.getFixedPlan());

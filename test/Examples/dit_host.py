@@ -18,8 +18,8 @@ DATA = os.path.join(ROOT, "examples", "data")
 CLIP = os.path.join(DATA, "big_buck_bunny.npy")
 # The distribution's interpreter has numpy; one in front of it may not see it.
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
-FILES = ["plan.mlir", "program.mlir", "report.json", "trace.json"]
 INPUTS = ["k.npy", "q.npy", "v.npy"]
+FILES = ["plan.mlir", "program.mlir", "report.html", "report.json", "trace.json"]
 SMALL = ["--grid", "3x10x16", "--block", "16x16", "--steps", "2"]
 
 

@@ -95,7 +95,7 @@ def main():
         progress = len(re.findall(r"density", run.stdout))
         cases.expect("prints-each-layer", progress >= 1, run.stdout[-500:])
         out = os.path.join(folder, "result")
-        names = ["report.json", "trace.json", "plan.mlir", "program.mlir"]
+        names = ["report.json", "report.html", "trace.json", "plan.mlir", "program.mlir"]
         present = sorted(os.listdir(out)) if os.path.isdir(out) else []
         if not cases.expect("files", set(names) <= set(present), present):
             sys.exit(1)

@@ -1,4 +1,4 @@
-//===- Report.cpp - report.json of one layer ------------------------------===//
+//===- Report.cpp - Report of one layer -----------------------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -38,48 +38,33 @@ static json compileJson(const sa_compile_info &compile) {
             {"problem", compile.cache_problem}}}};
 }
 
-std::string sart::makeReport(const sa_layer_info &info,
-                             const sa_compile_info &compile,
-                             const sa_run_stats &stats,
-                             const CheckResult *check) {
-  std::vector<int64_t> before(stats.loads_before,
-                              stats.loads_before + stats.ranks);
-  std::vector<int64_t> after(stats.loads_after,
-                             stats.loads_after + stats.ranks);
-  json layer = {{"density", stats.density},
-                {"loads", before},
-                {"loads_after", after},
-                {"rho_before", stats.rho_before},
-                {"rho_after", stats.rho_after},
-                {"moves", stats.moves},
-                {"bytes_moved", stats.bytes_moved},
-                {"bytes_ulysses", stats.bytes_ulysses},
-                {"bytes_routed", stats.bytes_routed},
-                {"bytes_dense_ring", stats.bytes_dense_ring},
-                {"kept_mass", nullptr},
-                {"max_abs_error", nullptr},
-                {"psnr", nullptr},
-                {"plan_us", stats.plan_us},
-                {"ms", stats.ms}};
+Expected<std::string> sart::makeReport(sa_layer *layer,
+                                       const sa_compile_info &compile,
+                                       const std::string &title,
+                                       const CheckResult *check) {
+  const char *text = nullptr;
+  size_t length = 0;
+  if (sa_layer_get_report(layer, &text, &length) != SA_OK)
+    return Status::error(sa_last_error());
+  json report = json::parse(text, text + length);
+  report["title"] = title;
+  report["compile"] = compileJson(compile);
   if (check) {
-    layer["kept_mass"] = check->keptMass;
-    layer["max_abs_error"] = check->maxError;
-    layer["max_abs_error_bound"] = check->bound;
-    layer["rows_checked"] = check->rows;
+    json &run = report["steps"][0]["layers"][0];
+    run["kept_mass"] = check->keptMass;
+    run["max_abs_error"] = check->maxError;
+    run["max_abs_error_bound"] = check->bound;
+    run["rows_checked"] = check->rows;
+    run["check_passed"] = check->passed();
   }
-  json report = {{"schema", 1},
-                 {"version", sa_version()},
-                 {"shape",
-                  {{"heads", info.heads},
-                   {"kv_heads", info.kv_heads},
-                   {"sq", info.sq},
-                   {"skv", info.skv},
-                   {"head_dim", info.head_dim},
-                   {"block", {info.block_q, info.block_k}}}},
-                 {"mesh", {{"ulysses", info.ulysses}, {"ring", info.ring}}},
-                 {"cold_jit_ms", info.jit_ms},
-                 {"compile", compileJson(compile)},
-                 {"plan_us", stats.plan_us},
-                 {"steps", json::array({{{"layers", json::array({layer})}}})}};
-  return report.dump(2) + "\n";
+  // A file's name may be no UTF-8.
+  return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Expected<std::string> sart::makeReportPage(const std::string &report) {
+  const char *page = nullptr;
+  size_t length = 0;
+  if (sa_report_html(report.data(), report.size(), &page, &length) != SA_OK)
+    return Status::error(sa_last_error());
+  return std::string(page, length);
 }

@@ -12,11 +12,16 @@
 
 namespace sart {
 
-/// The report of one run, in the schema of a schedule with one step and one
-/// layer. `check` may be null (then kept_mass and max_abs_error are null).
-std::string makeReport(const sa_layer_info &info,
-                       const sa_compile_info &compile,
-                       const sa_run_stats &stats, const CheckResult *check);
+/// The report of the layer's last run as JSON (include/sparseattn/Report has
+/// the schema). `title` says what was run. `check` may be null (then kept_mass
+/// and max_abs_error are null).
+Expected<std::string> makeReport(sa_layer *layer,
+                                 const sa_compile_info &compile,
+                                 const std::string &title,
+                                 const CheckResult *check);
+
+/// A report as an HTML page.
+Expected<std::string> makeReportPage(const std::string &report);
 
 } // namespace sart
 

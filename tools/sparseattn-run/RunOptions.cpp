@@ -77,6 +77,7 @@ static Status checkCombination(const CommandOptions &options,
         {"--save-plan", !options.savePlan.empty()},
         {"--save-program", !options.saveProgram.empty()},
         {"--report", !options.report.empty()},
+        {"--report-html", !options.reportHtml.empty()},
         {"--trace", !options.trace.empty()},
         {"--check", options.check},
         {"--explain", options.explain}})
@@ -102,6 +103,7 @@ static Status checkDistinctFiles(const CommandOptions &options) {
                            {"--save-plan", options.savePlan, true},
                            {"--save-program", options.saveProgram, true},
                            {"--report", options.report, true},
+                           {"--report-html", options.reportHtml, true},
                            {"--trace", options.trace, true}}) {
     if (file.path.empty())
       continue;
@@ -186,6 +188,9 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
                         "reference",
                         {"full"}, options.check, options.checkMode);
   line.addText("report", "R.json", "write a report", options.report);
+  line.addText("report-html", "R.html",
+               "write the report as a page: masks, loads, links, timeline",
+               options.reportHtml);
   line.addText("trace", "T.json", "write a Perfetto trace", options.trace);
   line.addFlag("explain", "say who does what and what crosses each link",
                options.explain);
@@ -205,7 +210,7 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   line.addInteger("timeout-ms", "N",
                   "bound of every wait between ranks (default 60000)", 1,
                   86400000, options.timeoutMs);
-  for (const char *later : {"machine", "report-html", "ptxas"})
+  for (const char *later : {"machine", "ptxas"})
     line.addLater(later);
   helpText = line.help();
   SART_RETURN_IF_ERROR(line.parse(argc, argv));
@@ -228,6 +233,7 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
         {"--save-plan", &options.savePlan},
         {"--save-program", &options.saveProgram},
         {"--report", &options.report},
+        {"--report-html", &options.reportHtml},
         {"--trace", &options.trace}})
     if (!path->empty())
       SART_RETURN_IF_ERROR(checkWritable(what, *path));

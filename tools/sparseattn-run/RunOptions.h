@@ -30,7 +30,7 @@ struct CommandOptions {
   std::string inputs, outputs, plan, program, savePlan, saveProgram;
   bool check = false;
   std::string checkMode; ///< "" or "full"
-  std::string report, trace;
+  std::string report, reportHtml, trace;
   std::string cacheDir = "default"; ///< as of the C API; empty: no cache
   int64_t cacheMaxMib = 0;          ///< 0: the default
   bool explain = false, compileOnly = false, help = false;

@@ -44,6 +44,7 @@ private:
   Status checkRange();
   Status check();
   Status writeOutputs();
+  Status writeReports();
   std::string chosenDType() const;
 
   const CommandOptions &options;
@@ -333,13 +334,29 @@ Status Run::writeOutputs() {
     SART_RETURN_IF_ERROR(
         writeFileAtomically(options.trace, trace.data(), trace.size()));
   }
-  if (!options.report.empty()) {
-    std::string report = makeReport(info, compileInfo, stats,
-                                    options.check ? &checkResult : nullptr);
+  return writeReports();
+}
+
+Status Run::writeReports() {
+  if (options.report.empty() && options.reportHtml.empty())
+    return Status::success();
+  std::string title = !options.program.empty() ? options.program
+                      : options.attend         ? "--attend " + options.inputs
+                                               : options.layerPath;
+  Expected<std::string> report =
+      makeReport(layer.get(), compileInfo, title.substr(title.rfind('/') + 1),
+                 options.check ? &checkResult : nullptr);
+  if (!report)
+    return report.status();
+  if (!options.report.empty())
     SART_RETURN_IF_ERROR(
-        writeFileAtomically(options.report, report.data(), report.size()));
-  }
-  return Status::success();
+        writeFileAtomically(options.report, report->data(), report->size()));
+  if (options.reportHtml.empty())
+    return Status::success();
+  Expected<std::string> page = makeReportPage(*report);
+  if (!page)
+    return page.status();
+  return writeFileAtomically(options.reportHtml, page->data(), page->size());
 }
 
 } // namespace

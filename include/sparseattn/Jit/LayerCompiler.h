@@ -58,6 +58,8 @@ public:
   std::shared_ptr<sart::KernelTable> kernels;
   /// Order of permute ops at the layer's entry and exit.
   std::optional<sart::Order> boundaryOrder;
+  /// Order of the tokens that the mask is over, where the text has one.
+  std::optional<sart::Order> maskOrder;
   /// Plan that the text's balance op carries: what runs.
   std::optional<sart::Plan> fixedPlan;
   std::vector<KernelSource> kernelSources; ///< one for each kernel
