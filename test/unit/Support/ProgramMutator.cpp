@@ -40,6 +40,12 @@ private:
   Instruction &here() { return list()[index]; }
   std::ptrdiff_t at(size_t i) const { return static_cast<std::ptrdiff_t>(i); }
 
+  /// Wraps: programs from outside hold any integer.
+  static int64_t added(int64_t value, int64_t difference) {
+    return static_cast<int64_t>(static_cast<uint64_t>(value) +
+                                static_cast<uint64_t>(difference));
+  }
+
   /// One edit; empty: this one has nothing to change here.
   std::string edit() {
     opcode = toString(here().opcode);
@@ -77,7 +83,8 @@ private:
       return changeToken();
     case 7:
       kind = "phase";
-      here().phase += below(2) ? 1 : -1;
+      here().phase =
+          static_cast<int32_t>(added(here().phase, below(2) ? 1 : -1));
       return concat("phase now ", here().phase);
     case 8:
       kind = "group";
@@ -184,14 +191,14 @@ private:
     int64_t old = value;
     switch (below(4)) {
     case 0:
-      value += 1;
+      value = added(value, 1);
       break;
     case 1:
-      value -= 1;
+      value = added(value, -1);
       break;
     case 2:
       value = static_cast<int64_t>(below(static_cast<size_t>(
-          std::max<int64_t>(2, std::min<int64_t>(old, 4096) * 2))));
+          std::max<int64_t>(2, std::clamp<int64_t>(old, 0, 4096) * 2))));
       break;
     default:
       value = (*values)[below(values->size())];
