@@ -55,7 +55,7 @@ static float q[HEADS * TOKENS * DIM], k[HEADS * TOKENS * DIM],
     v[HEADS * TOKENS * DIM], out[HEADS * TOKENS * DIM], lse[HEADS * TOKENS];
 
 static void run(const char *device) {
-  sa_engine_options engine_options = {sizeof engine_options, NULL, 0, 0};
+  sa_engine_options engine_options;
   sa_layer_options layer_options;
   sa_run_stats stats;
   sa_engine *engine = NULL;
@@ -64,6 +64,9 @@ static void run(const char *device) {
             tout = tensor(out, DIM), tlse = tensor(lse, 1);
   int h, i;
 
+  /* Fields that a later version adds stay at their defaults. */
+  memset(&engine_options, 0, sizeof engine_options);
+  engine_options.struct_size = sizeof engine_options;
   engine_options.device = device;
   require(sa_engine_create(&engine_options, &engine) == SA_OK, "engine");
   memset(&layer_options, 0, sizeof layer_options);
