@@ -110,7 +110,7 @@ private:
   }
 
   std::string changeWindow() {
-    if (here().windows.empty())
+    if (here().windows.empty() || program.windows.empty())
       return "";
     int32_t &window = here().windows[below(here().windows.size())];
     int32_t old = window;
@@ -160,6 +160,8 @@ private:
     size_t ints = work                              ? workInts
                   : values->size() % chunkInts == 0 ? chunkInts
                                                     : 1;
+    // Programs from outside hold lists of any length.
+    ints = std::min(ints, values->size());
     size_t entries = values->size() / ints;
     size_t a = below(entries), b = below(entries);
     auto begin = values->begin();
