@@ -15,7 +15,7 @@
 using namespace capi;
 
 sa_status sa_layer_get_report(sa_layer *layer, const char **json,
-                              size_t *length) {
+                              size_t *length) try {
   if (!layer || !json || !length)
     return fail("arguments: got a null pointer, expected none");
   if (!layer->hasRun)
@@ -34,10 +34,12 @@ sa_status sa_layer_get_report(sa_layer *layer, const char **json,
   *json = layer->text.data();
   *length = layer->text.size();
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }
 
 sa_status sa_report_html(const char *json, size_t length, const char **html,
-                         size_t *htmlLength) {
+                         size_t *htmlLength) try {
   if (!json || !html || !htmlLength)
     return fail("arguments: got a null pointer, expected none");
   static thread_local std::string page;
@@ -49,4 +51,6 @@ sa_status sa_report_html(const char *json, size_t length, const char **html,
   *html = page.data();
   *htmlLength = page.size();
   return SA_OK;
+} catch (...) {
+  return failCaught();
 }

@@ -118,3 +118,52 @@ TEST(Exceptions, NoMemoryForAPermutation) {
             }),
             0);
 }
+
+TEST(Exceptions, NoMemoryForAReport) {
+  SKIP_UNDER_SANITIZERS;
+  EXPECT_EQ(
+      inChild([] {
+        Shape shape;
+        shape.heads = shape.kvHeads = 4;
+        shape.sq = shape.skv = 20000;
+        shape.block = 16; // 6 million tiles
+        shape.policy = "#sparseattn.top_k<k = 1>";
+        Engine engine = makeEngine("reference");
+        Layer layer =
+            makeLayer(engine.get(), routedText(shape), layerOptions());
+        Tensors tensors(shape);
+        if (!runWhole(layer.get(), tensors).empty())
+          return 1;
+        const char *text = nullptr;
+        size_t length = 0;
+        limitMemory(1);
+        sa_status status = sa_layer_get_report(layer.get(), &text, &length);
+        limitMemory(0);
+        if (status != SA_ERROR || std::string(sa_last_error()) != noMemory)
+          return 2;
+        return sa_layer_get_report(layer.get(), &text, &length) == SA_OK ? 0
+                                                                         : 3;
+      }),
+      0);
+}
+
+TEST(Exceptions, NoMemoryForAPage) {
+  SKIP_UNDER_SANITIZERS;
+  EXPECT_EQ(inChild([] {
+              std::string numbers = "[0";
+              for (int i = 0; i < 1000000; ++i)
+                numbers += ",0";
+              numbers += "]";
+              const char *page = nullptr;
+              size_t length = 0;
+              limitMemory(16 << 20);
+              sa_status status = sa_report_html(numbers.data(), numbers.size(),
+                                                &page, &length);
+              limitMemory(0);
+              return status == SA_ERROR &&
+                             std::string(sa_last_error()) == noMemory
+                         ? 0
+                         : 1;
+            }),
+            0);
+}
