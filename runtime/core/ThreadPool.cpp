@@ -61,8 +61,19 @@ struct ThreadPool::State {
   bool stopping = false;
   std::vector<std::thread> workers;
 
+  ~State();
   void work(int64_t index);
 };
+
+ThreadPool::State::~State() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    stopping = true;
+  }
+  wake.notify_all();
+  for (std::thread &worker : workers)
+    worker.join();
+}
 
 void ThreadPool::State::work(int64_t index) {
   std::unique_lock<std::mutex> lock(mutex);
@@ -103,21 +114,14 @@ ThreadPool::ThreadPool(int64_t threads) : state(std::make_unique<State>()) {
       state->workers.emplace_back(
           [shared = state.get(), index] { shared->work(index); });
   } catch (const std::system_error &) {
-    // The system has no more threads: fewer do the same work.
+    // The system has no more threads: fewer do the same work. (Other exceptions
+    // leave; the state then ends the workers that there are.)
     std::lock_guard<std::mutex> lock(state->mutex);
     state->total = static_cast<int64_t>(state->workers.size()) + 1;
   }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard<std::mutex> lock(state->mutex);
-    state->stopping = true;
-  }
-  state->wake.notify_all();
-  for (std::thread &worker : state->workers)
-    worker.join();
-}
+ThreadPool::~ThreadPool() = default;
 
 int64_t ThreadPool::threads() const { return state->total; }
 

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Support/FailingNew.h"
 #include "sparseattn-rt/Backend.h"
 
 #include "gtest/gtest.h"
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 using namespace sart;
@@ -108,4 +110,38 @@ TEST(ThreadPool, CallsMayNest) {
     pool.parallelFor(4, [&](int64_t, int64_t) { ++calls; });
   });
   EXPECT_EQ(calls, 16);
+}
+
+TEST(ThreadPool, ThrowsWhatTheBodyThrewAndStaysUsable) {
+  ThreadPool pool(3);
+  for (int64_t failing : {0, 1, 57, 99}) {
+    try {
+      pool.parallelFor(100, [&](int64_t i, int64_t) {
+        if (i == failing)
+          throw std::runtime_error("item " + std::to_string(i));
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error &failure) {
+      EXPECT_EQ(failure.what(), "item " + std::to_string(failing));
+    }
+    std::atomic<int64_t> calls{0};
+    pool.parallelFor(100, [&](int64_t, int64_t) { ++calls; });
+    EXPECT_EQ(calls, 100);
+  }
+  EXPECT_THROW(pool.parallelFor(100, [](int64_t, int64_t) { throw 7; }), int)
+      << "all of them";
+}
+
+TEST(ThreadPool, EndsTheThreadsThatStartedWhenMemoryRunsOut) {
+  for (int64_t allowed = 0; allowed < 6; ++allowed) {
+    test::allocationsLeft = allowed;
+    bool threw = false;
+    try {
+      ThreadPool pool(16);
+    } catch (const std::bad_alloc &) {
+      threw = true;
+    }
+    test::allocationsLeft = -1;
+    EXPECT_TRUE(threw) << allowed;
+  }
 }
