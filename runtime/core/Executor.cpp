@@ -13,8 +13,8 @@
 #include "sparseattn-rt/Validator.h"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
+#include <system_error>
 #include <unistd.h>
 
 using namespace sart;
@@ -119,7 +119,12 @@ Executor::create(Program program, std::shared_ptr<Backend> backend,
   for (int64_t rank = 0; rank < shared.ranks(); ++rank)
     state->ranks.push_back(std::make_unique<RankExecutor>(shared, rank));
   state->findSplits();
-  state->team = std::make_unique<RankTeam>(shared.ranks());
+  try {
+    state->team = std::make_unique<RankTeam>(shared.ranks());
+  } catch (const std::system_error &failure) {
+    return makeError("threads: got '", failure.code().message(),
+                     "', expected one per rank");
+  }
   return std::unique_ptr<Executor>(new Executor(std::move(state)));
 }
 
@@ -192,11 +197,11 @@ Status Executor::State::runParts(bool first, bool second) {
     size_t end = second ? std::numeric_limits<size_t>::max() : splits[index];
     try {
       outcomes[index] = ranks[index]->runUntil(end);
-    } catch (const std::exception &failure) {
-      // Only memory exhaustion in a container gets here.
-      Status status = makeError("rank ", rank, ": ", failure.what());
-      shared.transport->endpoint(rank).abort(status.message());
-      outcomes[index] = {status, /*followsAbort=*/false};
+    } catch (...) {
+      // Only memory exhaustion in a container gets here; there may be none for
+      // a message either.
+      shared.transport->endpoint(rank).abort(shared.thrownReason);
+      throw;
     }
   });
   // The cause is more useful than what followed from it.

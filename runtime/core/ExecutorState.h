@@ -70,6 +70,8 @@ struct ExecutorShared {
   std::optional<Plan> givenPlan;
   bool dense = false;
   bool trace = true;
+  /// Why a rank's exception ends the others; made before memory runs out.
+  const std::string thrownReason = "got an exception, expected none";
 
   int64_t ranks() const { return program.placement.mesh.ranks(); }
   /// The routed mask, from the rows that the ranks recorded; refuses gaps.

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "RankTeam.h"
 
+#include <utility>
+
 using namespace sart;
 
 RankTeam::RankTeam(int64_t ranks) {
@@ -39,6 +41,8 @@ void RankTeam::run(const std::function<void(int64_t)> &newTask) {
   wake.notify_all();
   finished.wait(lock, [&] { return running == 0; });
   task = nullptr;
+  if (std::exception_ptr thrown = std::exchange(failure, nullptr))
+    std::rethrow_exception(thrown);
 }
 
 void RankTeam::work(int64_t rank) {
@@ -51,8 +55,15 @@ void RankTeam::work(int64_t rank) {
     seen = round;
     const std::function<void(int64_t)> &current = *task;
     lock.unlock();
-    current(rank);
+    std::exception_ptr thrown;
+    try {
+      current(rank);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
     lock.lock();
+    if (thrown && !failure)
+      failure = thrown;
     if (--running == 0)
       finished.notify_all();
   }

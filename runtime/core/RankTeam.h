@@ -10,6 +10,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -27,6 +28,7 @@ public:
   RankTeam &operator=(const RankTeam &) = delete;
 
   /// Calls task(rank) on every rank's thread; returns when all have returned.
+  /// Throws the first of the exceptions that left a task.
   void run(const std::function<void(int64_t)> &task);
 
 private:
@@ -38,6 +40,7 @@ private:
   const std::function<void(int64_t)> *task = nullptr;
   uint64_t round = 0;
   int64_t running = 0;
+  std::exception_ptr failure; ///< of this round, the first
   bool stopping = false;
   std::vector<std::thread> threads;
 };

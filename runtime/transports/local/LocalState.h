@@ -59,6 +59,8 @@ struct LocalTransport::State {
   std::atomic<bool> aborted{false};
   std::mutex abortMutex;
   std::string abortMessage;
+  /// Room that the message keeps for when there is no memory for a longer one.
+  static constexpr size_t abortMessageBytes = 64;
 
   // Rendezvous of all ranks. A generation's values stay readable until every
   // rank has entered the next one.

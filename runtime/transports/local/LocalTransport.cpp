@@ -21,7 +21,14 @@ void LocalTransport::State::abort(int64_t rank, const std::string &reason) {
     std::lock_guard<std::mutex> lock(abortMutex);
     if (aborted.load(std::memory_order_relaxed))
       return;
-    abortMessage = concat(abortedPrefix, rank, ": ", reason);
+    try {
+      abortMessage = concat(abortedPrefix, rank, ": ", reason);
+    } catch (...) {
+      // The others must not wait for a rank that has no memory for its reason.
+      abortMessage.assign(abortedPrefix)
+          .append(std::to_string(rank))
+          .append(": memory ran out");
+    }
     aborted.store(true, std::memory_order_release);
   }
   // Taking each lock makes sure that nobody is between the check of the flag
@@ -112,5 +119,6 @@ void LocalTransport::reset() {
   }
   std::lock_guard<std::mutex> lock(state->abortMutex);
   state->abortMessage.clear();
+  state->abortMessage.reserve(State::abortMessageBytes);
   state->aborted.store(false, std::memory_order_release);
 }

@@ -8,8 +8,12 @@
 #include "CapiTestSupport.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <new>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 
 using namespace capi_test;
@@ -34,10 +38,27 @@ void limitMemory(rlim_t more) {
     ::getrlimit(RLIMIT_AS, &limit);
     return limit;
   }();
+  // What earlier tests have freed is held meanwhile, small pieces excepted.
+  struct Piece {
+    Piece *next;
+  };
+  static Piece *held = nullptr;
   rlimit limit = before;
-  if (more)
-    limit.rlim_cur = addressSpace() + more;
+  limit.rlim_cur = addressSpace();
+  if (more) {
+    ::setrlimit(RLIMIT_AS, &limit);
+    while (void *piece = std::malloc(1 << 15))
+      held = new (piece) Piece{held};
+    limit.rlim_cur += more;
+  } else {
+    limit = before;
+  }
   ::setrlimit(RLIMIT_AS, &limit);
+  while (!more && held) {
+    Piece *next = held->next;
+    std::free(held);
+    held = next;
+  }
 }
 
 constexpr const char *noMemory =
@@ -166,4 +187,32 @@ TEST(Exceptions, NoMemoryForAPage) {
                          : 1;
             }),
             0);
+}
+
+TEST(Exceptions, NoThreadsForTheRanks) {
+  SKIP_UNDER_SANITIZERS;
+  int result = inChild([] {
+    Shape shape;
+    Engine engine = makeEngine("reference");
+    // The limit counts a user's threads, and not the system owner's.
+    if (::geteuid() == 0 && ::setuid(65534) != 0)
+      return 77;
+    rlimit limit = {1, 1};
+    ::setrlimit(RLIMIT_NPROC, &limit);
+    try {
+      std::thread([] {}).join();
+      return 77;
+    } catch (const std::system_error &) {
+    }
+    std::string message =
+        layerError(engine.get(), routedText(shape), layerOptions(2, 1));
+    if (message == "threads: got 'Resource temporarily unavailable', expected "
+                   "one per rank")
+      return 0;
+    std::fprintf(stderr, "got '%s'\n", message.c_str());
+    return 1;
+  });
+  if (result == 77)
+    GTEST_SKIP() << "no limit on threads here";
+  EXPECT_EQ(result, 0);
 }

@@ -6,8 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ExecutorTestSupport.h"
+#include "Support/FailingNew.h"
 
+#include <atomic>
 #include <chrono>
+#include <new>
 
 using namespace sart;
 using namespace sart::test;
@@ -101,6 +104,34 @@ TEST(Failure, LowestFailingRankIsReported) {
         executor->run(data.shards(placement), {}, stats).message();
     EXPECT_NE(text.find("(attend): always"), std::string::npos) << text;
   }
+}
+
+TEST(Failure, MemoryThatRunsOutOnARankEndsAll) {
+  for (const Placement &placement :
+       {placementOf(4, 1, 4, 4, 100, 100), placementOf(1, 4, 2, 2, 100, 150)})
+    for (bool whole : {false, true}) {
+      // `whole`: there is none for a message either, from there on.
+      std::atomic<bool> fails{true};
+      auto backend = std::make_shared<HookedBackend>([&](int64_t) -> Status {
+        if (!fails.exchange(false))
+          return {};
+        allocationsLeft = whole ? 0 : -1;
+        throw std::bad_alloc();
+      });
+      auto executor = executorOf(templateOf(placement, topP(0.8f)),
+                                 strictOptions(), backend);
+      LayerData data(placement.shape, 31);
+      auto tensors = data.shards(placement);
+      RunStats stats;
+      int64_t ms = millisecondsOf([&] {
+        EXPECT_THROW((void)executor->run(tensors, {}, stats), std::bad_alloc);
+      });
+      EXPECT_LT(ms, strictOptions().timeoutMs) << "nobody waits in vain";
+      if (whole)
+        continue; // that rank's thread has no memory any more
+      runAll(*executor, data);
+      expectOracle(data, maskOf(*executor), executor->program().scale);
+    }
 }
 
 TEST(Failure, DroppedSendTimesOut) {
