@@ -7,7 +7,8 @@ install(DIRECTORY include/sparseattn-c DESTINATION include FILES_MATCHING PATTER
 install(DIRECTORY examples/layers examples/data examples/tutorial examples/dit_host
         examples/c_host
         DESTINATION examples PATTERN "__pycache__" EXCLUDE)
-install(FILES README.md LICENSE DESTINATION .)
+install(FILES LICENSE DESTINATION .)
+install(FILES tools/cmake/ArchiveReadme.md DESTINATION . RENAME README.md)
 
 set(package "${PROJECT_BINARY_DIR}/cmake")
 configure_file(tools/cmake/sparseattn-config.cmake.in "${package}/sparseattn-config.cmake" @ONLY)
