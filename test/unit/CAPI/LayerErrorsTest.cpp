@@ -85,18 +85,37 @@ TEST(LayerErrors, NestingWithoutEnd) {
       all += text;
     return all;
   };
-  for (const char *open : {"[", "{b = ", "tuple<", "(", "[\"]\", ["})
+  for (const char *open : {"[", "{b = ", "tuple<", "(", "[\"]\", [",
+                           "[affine_set<(d0) : (d0 >= 0)>, "})
     EXPECT_EQ(errorOf(attribute(repeated(open, 100000))),
               "line 2: nesting of the text: got more than 256, expected at "
               "most that");
-  for (const char *sign : {"1 +", "1 * ", "-", "1 -\n"})
+  for (const char *sign : {"1 +", "1 * ", "-", "1 -\n", "1 mod ", "1 floordiv ",
+                           "1 ceildiv ", "2mod ", "1 + (1) + "})
     EXPECT_NE(errorOf(attribute("affine_map<() -> (" + repeated(sign, 100000)))
                   .find("operators of an expression: got more than 256"),
               std::string::npos)
         << sign;
+  // Each alias nests in the next one.
+  auto chain = [](const char *sigil, const char *first, const char *open,
+                  const char *close) {
+    std::string all = sigil + std::string("a0 = ") + first + "\n";
+    for (int i = 1; i < 100000; ++i)
+      all += sigil + ("a" + std::to_string(i)) + " =\n " + open + sigil + "a" +
+             std::to_string(i - 1) + close + "\n";
+    return all;
+  };
+  for (const std::string &aliases :
+       {chain("!", "i32", "tuple<", ">"), chain("!", "i32", "() -> ", ""),
+        chain("#", "1", "[", "]")})
+    EXPECT_NE(errorOf(aliases).find("nesting of the text: got more than 256"),
+              std::string::npos);
   // What looks deep and is not.
   std::string fine = "#a = [" + repeated("\"((((\", -1, ", 300) + "2]\n// " +
-                     repeated("[", 300) + "\n" + routedText(Shape());
+                     repeated("[", 300) + "\n#b = affine_set<() : (" +
+                     repeated("1 >= 0, ", 300) + "0 == 0)>\n!t = i32\n#c = [" +
+                     repeated("!t, () -> !t, #b, ", 300) + "!t]\n" +
+                     routedText(Shape());
   EXPECT_NE(makeLayer(sharedEngine("reference"), fine, layerOptions()),
             nullptr);
 }
