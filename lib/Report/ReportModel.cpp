@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "ReportModel.h"
 
+#include "sparseattn/Support/TextLimits.h"
+
 #include "sparseattn-rt/Status.h"
 
 #include "llvm/Support/Base64.h"
@@ -20,6 +22,7 @@ using llvm::StringRef;
 using llvm::json::Array;
 using llvm::json::Object;
 using llvm::json::Value;
+using mlir::sparseattn::checkTextLimits;
 
 namespace {
 
@@ -27,6 +30,9 @@ namespace {
 /// are not do not overflow.
 constexpr int64_t largestCount = int64_t(1) << 50;
 constexpr int64_t largestAxis = int64_t(1) << 20;
+/// Of a mesh, each way and in all; a page has a lane and a column for each
+/// rank.
+constexpr int64_t mostRanks = 1024;
 
 llvm::Error refuse(const std::string &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
@@ -68,6 +74,16 @@ std::vector<int64_t> getCounts(const Object &object, StringRef key) {
   return counts;
 }
 
+/// Refuses a run with figures of more ranks than a page can show.
+llvm::Error checkRanks(const Object &run) {
+  for (const char *key : {"loads", "loads_after", "link_bytes"})
+    if (const Array *array = run.getArray(key);
+        array && array->size() > static_cast<size_t>(mostRanks))
+      return refuse(sart::concat(key, " of the report: got ", array->size(),
+                                 " ranks, expected at most ", mostRanks));
+  return llvm::Error::success();
+}
+
 /// Texts of base64 that decode to `bytes` bytes each, or nothing.
 std::vector<std::string> getBytes(const Object &object, StringRef key,
                                   size_t count, int64_t bytes) {
@@ -102,8 +118,9 @@ std::optional<MaskModel> readMask(const Object *object) {
   mask.tiles = getCounts(*object, "tiles");
   mask.heads = getCounts(*object, "heads");
   if (!q || !k || !levels || (*levels != 1 && *levels != 15) ||
-      std::max(*q, *k) > largestAxis || cell.size() != 2 || cell[0] < 1 ||
-      cell[1] < 1)
+      std::max(*q, *k) > largestAxis || cell.size() != 2 ||
+      std::min(cell[0], cell[1]) < 1 ||
+      std::max(cell[0], cell[1]) > largestAxis)
     return std::nullopt;
   mask.qBlocks = *q;
   mask.kvBlocks = *k;
@@ -256,6 +273,10 @@ std::string scalarText(const Value &value) {
 
 llvm::Expected<ReportModel>
 mlir::sparseattn::report::readReport(llvm::StringRef json) {
+  // The parser calls itself for whatever nests.
+  if (sart::Status limits = checkTextLimits({json.data(), json.size()});
+      !limits.ok())
+    return refuse("report: " + limits.message());
   llvm::Expected<Value> parsed = llvm::json::parse(json);
   if (!parsed)
     return refuse("report: got text that is not JSON (" +
@@ -301,8 +322,12 @@ mlir::sparseattn::report::readReport(llvm::StringRef json) {
     model.ulysses = getCount(*mesh, "ulysses").value_or(1);
     model.ring = getCount(*mesh, "ring").value_or(1);
   }
-  int64_t ranks =
-      std::min(model.ulysses, largestAxis) * std::min(model.ring, largestAxis);
+  if (std::max(model.ulysses, model.ring) > mostRanks ||
+      model.ulysses * model.ring > mostRanks)
+    return refuse(sart::concat("mesh of the report: got ulysses ",
+                               model.ulysses, " and ring ", model.ring,
+                               ", expected at most ", mostRanks, " ranks"));
+  int64_t ranks = model.ulysses * model.ring;
   readOrder(root->getObject("order"), model);
   if (const Object *options = root->getObject("options"))
     for (const auto &[name, value] : *options)
@@ -315,6 +340,8 @@ mlir::sparseattn::report::readReport(llvm::StringRef json) {
       const Array *layers = entry ? entry->getArray("layers") : nullptr;
       for (size_t i = 0; layers && i < layers->size(); ++i)
         if (const Object *layer = (*layers)[i].getAsObject()) {
+          if (llvm::Error error = checkRanks(*layer))
+            return std::move(error);
           RunModel run = readRun(*layer, ranks);
           run.step = model.steps;
           run.layer = static_cast<int64_t>(i);

@@ -86,7 +86,8 @@ struct ReportModel {
   int64_t steps = 0, layers = 0; ///< largest number of layers of a step
 };
 
-/// Fields of a wrong type or size count as missing.
+/// Fields of a wrong type or size count as missing. Refuses text that is no
+/// report, that nests too deeply, and runs over more than 1024 ranks.
 llvm::Expected<ReportModel> readReport(llvm::StringRef json);
 
 } // namespace mlir::sparseattn::report

@@ -66,7 +66,6 @@ public:
       : os(os), timeline(timeline) {
     for (const TimelineModel::Event &event : timeline.events) {
       ranks = std::max(ranks, event.rank + 1);
-      begin = std::min(begin, event.beginNs);
       end = std::max(end, event.beginNs + event.durationNs);
     }
   }
@@ -82,9 +81,8 @@ public:
 
 private:
   double x(int64_t ns) const {
-    return laneLeft +
-           (laneWidth - laneLeft - 10) * static_cast<double>(ns - begin) /
-               static_cast<double>(std::max<int64_t>(end - begin, 1));
+    return laneLeft + (laneWidth - laneLeft - 10) * static_cast<double>(ns) /
+                          static_cast<double>(std::max<int64_t>(end, 1));
   }
 
   void writeLanes(const std::string &label) {
@@ -92,17 +90,17 @@ private:
     os << "<svg viewBox=\"0 0 " << at(laneWidth) << " " << at(height)
        << "\" role=\"img\" aria-label=\"Instructions of "
        << countText(ranks, "rank") << " over "
-       << millisecondsText(static_cast<double>(end - begin) * 1e-6) << ", "
-       << label << "; the table below has the sums\">";
-    Axis axis(0, static_cast<double>(end - begin) * 1e-6);
+       << millisecondsText(static_cast<double>(end) * 1e-6) << ", " << label
+       << "; the table below has the sums\">";
+    Axis axis(0, static_cast<double>(end) * 1e-6);
     int digits = static_cast<int>(
         std::max(0.0, std::ceil(-std::log10(axis.step) - 1e-6)));
     double floor = laneStep * static_cast<double>(ranks) + 2;
     for (int i = 0; i <= axis.ticks; ++i) {
       double ms = axis.begin + axis.step * i;
-      if (ms * 1e6 > static_cast<double>(end - begin) * 1.0001)
+      if (ms * 1e6 > static_cast<double>(end) * 1.0001)
         break;
-      double place = x(begin + static_cast<int64_t>(ms * 1e6));
+      double place = x(static_cast<int64_t>(ms * 1e6));
       os << "<line class=\"grid\" x1=\"" << at(place) << "\" x2=\"" << at(place)
          << "\" y1=\"0\" y2=\"" << at(floor) << "\"/><text x=\"" << at(place)
          << "\" y=\"" << at(floor + 13) << "\" text-anchor=\"middle\">"
@@ -209,7 +207,7 @@ private:
 
   raw_ostream &os;
   const TimelineModel &timeline;
-  int64_t ranks = 0, begin = INT64_MAX, end = 0;
+  int64_t ranks = 0, end = 0; ///< end: ns since the run began, as events are
 };
 
 } // namespace

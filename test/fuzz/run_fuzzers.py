@@ -33,6 +33,7 @@ TARGETS = {
     "program-bytes": (16384, ()),
     "program-run": (16384, ("program-bytes",)),
     "program-text": (8192, ()),
+    "report-json": (16384, ()),
     "trace-file": (16384, ()),
 }
 # One input may take this long on a busy machine.

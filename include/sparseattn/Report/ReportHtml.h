@@ -18,8 +18,9 @@ namespace mlir::sparseattn {
 /// A report (JSON, schema in Report.md) as one HTML page that needs nothing
 /// beside itself: styles and SVG inline, pictures as PNG data, no script. What
 /// the report lacks is left out or explained; what is too much is reduced, and
-/// the page says so. Refuses text that is no JSON object, a schema other than 1
-/// and a report without a run.
+/// the page says so. Refuses text that is no JSON object, a schema other than
+/// 1, a report without a run, and one that nests too deeply or has more than
+/// 1024 ranks.
 llvm::Expected<std::string> makeReportHtml(llvm::StringRef json);
 
 } // namespace mlir::sparseattn

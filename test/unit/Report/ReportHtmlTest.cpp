@@ -88,6 +88,68 @@ TEST(ReportHtml, RefusesWhatIsNoReport) {
   EXPECT_TRUE(has(errorOf("{\"schema\":1,\"name\":\"\xff\"}"), "not JSON"));
 }
 
+TEST(ReportHtml, RefusesNestingWithoutEnd) {
+  for (const char *open : {"[", "{\"a\":"}) {
+    std::string text = "{\"schema\":1,\n\"a\":";
+    for (int i = 0; i < 100000; ++i)
+      text += open;
+    EXPECT_EQ(errorOf(text), "report: line 2: nesting of the text: got more "
+                             "than 256, expected at most that");
+  }
+}
+
+TEST(ReportHtml, RefusesMoreRanksThanAPageCanShow) {
+  auto meshOf = [](int64_t ulysses, int64_t ring) {
+    Object report = reportOf(Array{step(Object{})});
+    report["mesh"] = Object{{"ulysses", ulysses}, {"ring", ring}};
+    return textOf(std::move(report));
+  };
+  EXPECT_EQ(errorOf(meshOf(1024, 1)), "no error");
+  EXPECT_EQ(errorOf(meshOf(32, 32)), "no error");
+  int64_t huge = int64_t(1) << 50;
+  EXPECT_EQ(errorOf(meshOf(huge, huge)),
+            "mesh of the report: got ulysses 1125899906842624 and ring "
+            "1125899906842624, expected at most 1024 ranks");
+  EXPECT_EQ(errorOf(meshOf(1025, 0)),
+            "mesh of the report: got ulysses 1025 and ring 0, expected at most "
+            "1024 ranks");
+  EXPECT_EQ(errorOf(meshOf(33, 32)),
+            "mesh of the report: got ulysses 33 and ring 32, expected at most "
+            "1024 ranks");
+  for (const char *key : {"loads", "loads_after", "link_bytes"}) {
+    Object run{{key, Array(std::vector<int64_t>(1025, 1))}};
+    EXPECT_EQ(errorOf(textOf(reportOf(Array{step(std::move(run))}))),
+              std::string(key) + " of the report: got 1025 ranks, expected at "
+                                 "most 1024");
+  }
+}
+
+TEST(ReportHtml, CellsBeyondEveryMaskCountAsMissing) {
+  auto pageOfCell = [](int64_t cell) {
+    return pageOf(reportOf(
+        Array{step(Object{{"mask", Object{{"q_blocks", 1},
+                                          {"kv_blocks", 1},
+                                          {"levels", 1},
+                                          {"cell", Array{cell, cell}},
+                                          {"tiles", Array{1}},
+                                          {"heads", Array{0}},
+                                          {"cells", Array{"gA=="}}}}})}));
+  };
+  EXPECT_TRUE(has(pageOfCell(int64_t(1) << 20), "<section id=\"masks\""));
+  EXPECT_FALSE(has(pageOfCell(int64_t(1) << 50), "<section id=\"masks\""));
+}
+
+TEST(ReportHtml, TimelinesBeginWithTheRun) {
+  // One event, from 8 to 10 ms: in the last fifth of the lane.
+  Object timeline{{"names", Array{"attend"}},
+                  {"events", Array{Array{0, 0, 0, 8000000, 2000000, 0, 0}}}};
+  std::string page =
+      pageOf(reportOf(Array{step(Object{{"timeline", std::move(timeline)}})}));
+  EXPECT_TRUE(has(page, "Instructions of 1 rank over 10 ms")) << page;
+  EXPECT_TRUE(has(page, "<rect class=\"f0\" x=\"868.00\" y=\"1.00\" "
+                        "width=\"202.00\""));
+}
+
 TEST(ReportHtml, EverythingMissing) {
   std::string page = pageOf(reportOf(Array{step(Object{})}));
   expectClean(page);
