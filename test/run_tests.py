@@ -203,7 +203,7 @@ SANITIZED = {
         "BackendsTests CacheTests ExecutorTests NpzTests PlanningTests ProgramTests "
         "ProgramTextTests TargetPlanTests TransportTests"
     ).split(),
-    "tsan": "BackendsTests ExecutorTests TransportTests".split(),
+    "tsan": "BackendsTests CacheTests ExecutorTests TransportTests".split(),
 }
 
 

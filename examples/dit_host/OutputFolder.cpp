@@ -31,19 +31,39 @@ std::string descriptorPath(int file) {
   return "/proc/self/fd/" + std::to_string(file);
 }
 
+/// Calls `make` with names that begin with `prefix` until one is free: a killed
+/// process of the same number may have left its own. False: errno says why.
+template <typename Make>
+bool makeNamed(const std::string &prefix, std::string &name, Make make) {
+  for (int i = 0; i < 1000; ++i) {
+    name = prefix + "." + std::to_string(::getpid()) + "." + std::to_string(i);
+    if (make(name))
+      return true;
+    if (errno != EEXIST)
+      break;
+  }
+  name.clear();
+  return false;
+}
+
 /// A new file in `folder`, without a name where the system can do that, so that
-/// nothing is left of it when this process is killed; else called `name`.
-int createFile(const std::string &folder, const std::string &name,
-               bool &nameless) {
+/// nothing is left of it when this process is killed; else `name` is its name,
+/// which begins with `prefix`. Below 0: errno says why there is none.
+int createFile(const std::string &folder, const std::string &prefix,
+               std::string &name) {
+  int file = -1;
 #ifdef O_TMPFILE
-  int file = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-  nameless = file >= 0 && ::access(descriptorPath(file).c_str(), F_OK) == 0;
-  if (nameless)
+  file = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (file >= 0 && ::access(descriptorPath(file).c_str(), F_OK) == 0)
     return file;
   if (file >= 0)
     ::close(file);
 #endif
-  return ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  makeNamed(prefix, name, [&](const std::string &path) {
+    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return file >= 0;
+  });
+  return file;
 }
 
 bool writeAll(int file, const std::string &text) {
@@ -73,32 +93,39 @@ OutputFolder::OutputFolder(std::string path,
       failPath("--out", folder, name + " is a folder in it",
                "one where " + name + " can be written");
   // Whether files can be made there is only known by making one.
-  std::string probe = folder + "/.probe." + std::to_string(::getpid());
-  bool nameless = false;
-  int file = createFile(folder, probe, nameless);
+  std::string probe;
+  int file = createFile(folder, folder + "/.probe", probe);
   if (file < 0)
     failPath("--out", folder, std::strerror(errno), "a writable folder");
   ::close(file);
-  if (!nameless)
+  if (!probe.empty())
     ::unlink(probe.c_str());
 }
 
 void OutputFolder::write(const std::string &name,
                          const std::string &text) const {
   std::string target = folder + "/" + name;
-  std::string part = target + ".part." + std::to_string(::getpid());
-  bool nameless = false;
-  int file = createFile(folder, part, nameless);
+  std::string part;
+  int file = createFile(folder, target + ".part", part);
   bool good = file >= 0 && writeAll(file, text);
-  if (good && nameless)
-    good = ::linkat(AT_FDCWD, descriptorPath(file).c_str(), AT_FDCWD,
-                    part.c_str(), AT_SYMLINK_FOLLOW) == 0;
-  if (file >= 0)
-    good = ::close(file) == 0 && good;
-  good = good && std::rename(part.c_str(), target.c_str()) == 0;
+  if (good && part.empty())
+    good = makeNamed(target + ".part", part, [&](const std::string &name) {
+      return ::linkat(AT_FDCWD, descriptorPath(file).c_str(), AT_FDCWD,
+                      name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    });
+  int code = errno;
+  if (file >= 0 && ::close(file) != 0 && good) {
+    good = false;
+    code = errno;
+  }
+  if (good && std::rename(part.c_str(), target.c_str()) != 0) {
+    good = false;
+    code = errno;
+  }
   if (!good) {
-    std::string reason = std::strerror(errno);
-    ::unlink(part.c_str());
-    failPath("output", target, reason, "a file that can be written");
+    if (!part.empty())
+      ::unlink(part.c_str());
+    failPath("output", target, std::strerror(code),
+             "a file that can be written");
   }
 }

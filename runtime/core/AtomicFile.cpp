@@ -36,9 +36,19 @@ Status AtomicFile::fail(const char *action, int code) {
                    std::strerror(code), "', expected a writable path");
 }
 
-std::string AtomicFile::temporaryName() const {
+/// Sets `temporary` to a name that `make` (0, or errno) could make; 0, or what
+/// failed. A killed process of the same number may have left names.
+template <typename Make>
+int AtomicFile::makeTemporary(Make make) {
   static std::atomic<uint64_t> counter{0};
-  return concat(target, ".tmp.", ::getpid(), ".", counter.fetch_add(1));
+  int code = EEXIST;
+  for (int tries = 0; tries < 1000 && code == EEXIST; ++tries) {
+    temporary = concat(target, ".tmp.", ::getpid(), ".", counter.fetch_add(1));
+    code = make(temporary);
+  }
+  if (code != 0)
+    temporary.clear();
+  return code;
 }
 
 /// Path of an open file that link can follow.
@@ -89,13 +99,13 @@ Status AtomicFile::open(const std::string &path, mode_t mode) {
     }
   }
   if (!openNameless(mode)) {
-    temporary = temporaryName();
-    descriptor = ::open(temporary.c_str(),
-                        O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  }
-  if (descriptor < 0) {
-    temporary.clear();
-    return fail("created", errno);
+    int code = makeTemporary([&](const std::string &name) {
+      descriptor =
+          ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      return descriptor < 0 ? errno : 0;
+    });
+    if (code != 0)
+      return fail("created", code);
   }
   if (replaces && ::fchmod(descriptor, info.st_mode & 07777) != 0)
     return fail("created", errno);
@@ -157,13 +167,7 @@ int AtomicFile::giveName() {
                : errno;
   };
   int code = link(target);
-  if (code != EEXIST)
-    return code;
-  std::string name = temporaryName();
-  code = link(name);
-  if (code == 0)
-    temporary = name;
-  return code;
+  return code == EEXIST ? makeTemporary(link) : code;
 }
 
 Status AtomicFile::commit(bool durable) {

@@ -41,7 +41,8 @@ public:
 private:
   Status fail(const char *action, int code);
   bool openNameless(mode_t mode);
-  std::string temporaryName() const;
+  template <typename Make>
+  int makeTemporary(Make make);
   int giveName();
 
   std::string target;

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -134,12 +135,14 @@ static Status makeFolders(const std::string &path) {
   for (size_t end = path.find('/', 1); end != std::string::npos;
        end = path.find('/', end + 1))
     ::mkdir(path.substr(0, end).c_str(), 0700);
+  if (::mkdir(path.c_str(), 0700) == 0)
+    return Status::success();
+  int code = errno;
   struct stat info;
-  if (::mkdir(path.c_str(), 0700) == 0 ||
-      (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)))
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
     return Status::success();
   return makeError("folder '", path, "' cannot be created: got '",
-                   std::strerror(errno), "', expected a writable path");
+                   std::strerror(code), "', expected a writable path");
 }
 
 Status DiskCache::write(const std::string &key, const std::string &payload) {
@@ -191,6 +194,15 @@ static pid_t writerOf(const std::string &name) {
              : static_cast<pid_t>(std::atol(name.c_str() + at + 9));
 }
 
+/// Whether a temporary file is what a killed process left. One of another
+/// machine or container that shares the folder is not seen here: no entry takes
+/// an hour to write.
+static bool isLeft(pid_t writer, const struct stat &info) {
+  constexpr time_t longestWrite = 3600;
+  return ::kill(writer, 0) != 0 && errno == ESRCH &&
+         ::time(nullptr) - info.st_mtim.tv_sec > longestWrite;
+}
+
 void DiskCache::removeOld(const std::string &justStored) {
   DIR *listing = ::opendir(path.c_str());
   if (!listing)
@@ -200,17 +212,18 @@ void DiskCache::removeOld(const std::string &justStored) {
   int64_t total = 0;
   while (dirent *entry = ::readdir(listing)) {
     std::string name = entry->d_name;
-    if (pid_t writer = writerOf(name)) {
-      if (::kill(writer, 0) != 0 && errno == ESRCH)
+    struct stat info;
+    pid_t writer = writerOf(name);
+    bool isEntry = name.size() == 16 + suffix.size() &&
+                   name.compare(16, suffix.size(), suffix) == 0;
+    if ((!isEntry && writer == 0) ||
+        ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;
+    if (!isEntry) {
+      if (isLeft(writer, info))
         ::unlinkat(folder, name.c_str(), 0);
       continue;
     }
-    struct stat info;
-    bool isEntry = name.size() == 16 + suffix.size() &&
-                   name.compare(16, suffix.size(), suffix) == 0;
-    if (!isEntry ||
-        ::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
-      continue;
     total += info.st_size;
     if (name != justStored)
       files.push_back({info.st_mtim, info.st_size, std::move(name)});

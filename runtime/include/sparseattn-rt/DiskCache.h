@@ -54,8 +54,8 @@ public:
   /// The payload stored under exactly `key`.
   std::optional<std::string> load(const std::string &key);
   /// Stores or replaces an entry, then removes what was used longest ago while
-  /// all are too large together, and what killed processes left. Never fails:
-  /// a folder that cannot be written is a problem in the counters.
+  /// all are too large together, and what killed processes left an hour ago.
+  /// Never fails: a folder that cannot be written is a problem in the counters.
   void store(const std::string &key, const std::string &payload);
   /// For the caller that found a loaded payload unusable: the hit was none.
   void reject();

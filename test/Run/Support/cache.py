@@ -140,6 +140,10 @@ for round in range(2):
         check("; " not in out, f"at once: a problem in {out}")
     for process in processes[:2]:
         process.communicate()
+    for name in filter(replaced_by, os.listdir(folder)):
+        contents = [open(f"{folder}/{file}", "rb").read() for file in (name, replaced_by(name))]
+        check(contents[0] == contents[1], f"at once: {name} is not whole")
+        os.unlink(f"{folder}/{name}")
     check(sorted(os.listdir(folder)) == sorted(os.listdir("alone")), f"at once: {os.listdir(folder)}")
     warm, _ = compile_only(cache=folder)
     check({how for how, _ in warm.values()} == {"cached"}, f"after eight at once: {warm}")

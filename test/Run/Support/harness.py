@@ -39,6 +39,13 @@ def check(condition, message):
         fail(message)
 
 
+def replaced_by(name):
+    """For the temporary name of a file that is about to replace an older one:
+    the older one's name. A kill in that moment leaves both, each whole."""
+    found = re.fullmatch("(.+)\\.tmp\\.[0-9]+\\.[0-9]+", name)
+    return found and found[1]
+
+
 def expect_error(pattern, *arguments, tool="sparseattn-run", leaves=()):
     """The command exits 1, prints one `error:` line that matches, does not
     crash, and creates none of the files `leaves`."""

@@ -44,27 +44,42 @@ def timed(arguments):
     return time.monotonic() - begin
 
 
+def check_whole(name, path):
+    """The file `path` is a whole one of those called `name`."""
+    if name in entries:
+        check(open(path, "rb").read() == entries[name], f"{path} differs")
+    elif name.endswith(".npz"):
+        arrays = np.load(open(path, "rb"))
+        check(np.array_equal(arrays["out"], expected["out"]) and np.array_equal(arrays["lse"], expected["lse"]),
+              f"{path} differs")
+    elif name.endswith(".json"):
+        json.load(open(path))
+    else:
+        check(open(path).read().rstrip().endswith("}"), f"{path} is cut")
+
+
 def checked_outputs():
     """Each file that is there is whole."""
-    present = []
-    for name in FILES:
-        if not os.path.exists(name):
-            continue
-        present.append(name)
-        if name.endswith(".npz"):
-            arrays = np.load(name)
-            check(np.array_equal(arrays["out"], expected["out"]) and np.array_equal(arrays["lse"], expected["lse"]),
-                  f"{name} differs")
-        elif name.endswith(".json"):
-            json.load(open(name))
-        else:
-            check(open(name).read().rstrip().endswith("}"), f"{name} is cut")
+    present = [name for name in FILES if os.path.exists(name)]
+    for name in present:
+        check_whole(name, name)
     return present
+
+
+def remove_replacing(what):
+    """Removes what was about to replace a file when the process was killed."""
+    for folder in (".", "c"):
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            target = replaced_by(name)
+            if target in FILES or target in entries:
+                check(os.path.exists(os.path.join(folder, target)), f"{what}: {name} replaces nothing")
+                check_whole(target, os.path.join(folder, name))
+                os.unlink(os.path.join(folder, name))
 
 
 timed(RUN)
 expected = dict(np.load("out.npz"))
-entries = set(os.listdir("c"))
+entries = {name: open(f"c/{name}", "rb").read() for name in os.listdir("c")}
 program = open("g.mlir").read()
 durations = {"run": timed(RUN), "compile warm": timed(COMPILE)}
 clear("c")
@@ -96,13 +111,14 @@ for i in range(count):
     check(process.returncode in (0, -9), f"{i} {kind}: exit {process.returncode} {error}")
     ended[kind, how] = ended.get((kind, how), 0) + 1
     what = f"kill {i} of {kind}, seed {seed}"
-    left = names() - own - set(FILES) - entries - {"c"}
+    remove_replacing(what)
+    left = names() - own - set(FILES) - set(entries) - {"c"}
     check(not left, f"{what}: left {left}")
     checked_outputs()
     result = run(*(RUN if random.random() < 0.5 else COMPILE))
     check(result.returncode == 0, f"{what}: next run: {result.stderr}")
     checked_outputs()
-    check(names() - own - set(FILES) - {"c"} == entries, f"{what}: cache has {names()}")
+    check(names() - own - set(FILES) - {"c"} == set(entries), f"{what}: cache has {names()}")
 
 run_ok(*RUN)
 check(checked_outputs() == list(FILES), "the last run wrote not all")

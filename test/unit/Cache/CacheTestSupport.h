@@ -11,10 +11,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace sart::test {
@@ -40,6 +42,18 @@ public:
   }
   std::string path;
 };
+
+/// Whether files of the folder need no name until they are whole.
+inline bool hasNamelessFiles([[maybe_unused]] const CacheFolder &folder) {
+#ifdef O_TMPFILE
+  int file = ::open(folder.path.c_str(), O_WRONLY | O_TMPFILE, 0600);
+  if (file >= 0)
+    ::close(file);
+  return file >= 0;
+#else
+  return false;
+#endif
+}
 
 inline std::string readText(const std::string &path) {
   std::ifstream stream(path, std::ios::binary);

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn-rt/DiskCache.h"
 
-#include "AtomicFile.h"
 #include "CacheTestSupport.h"
+#include "sparseattn-rt/CacheFile.h"
 
+#include <atomic>
 #include <csignal>
+#include <ctime>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -167,6 +169,14 @@ TEST(DiskCache, FoldersThatCannotBeWrittenAreAProblemNotAnError) {
             "cache: folder '" + folder.path +
                 "/file' cannot be created: got 'File exists', expected a "
                 "writable path");
+  // The reason is that of making it, not of looking at it.
+  ASSERT_EQ(::symlink("nowhere", (folder.path + "/link").c_str()), 0);
+  DiskCache dangling(folder.path + "/link");
+  dangling.store("key", "payload");
+  EXPECT_EQ(dangling.counters().problem,
+            "cache: folder '" + folder.path +
+                "/link' cannot be created: got 'File exists', expected a "
+                "writable path");
   DiskCache none("");
   none.store("key", "payload");
   EXPECT_EQ(none.load("key"), std::nullopt);
@@ -191,13 +201,52 @@ TEST(DiskCache, RemovesTemporaryFilesOfDeadProcesses) {
   ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
   std::string name = DiskCache::fileName("x") + ".tmp.";
   std::string left = name + std::to_string(dead) + ".0";
+  std::string fresh = name + std::to_string(dead) + ".1";
   std::string live = name + std::to_string(::getpid()) + ".7";
-  writeText(folder.path + "/" + left, "half");
-  writeText(folder.path + "/" + live, "half");
+  for (const std::string &file : {left, fresh, live}) {
+    writeText(folder.path + "/" + file, "half");
+    setUsed(folder.path + "/" + file, std::time(nullptr) - 3700);
+  }
+  // It may be of a process that lives on another machine.
+  setUsed(folder.path + "/" + fresh, std::time(nullptr) - 3000);
   DiskCache(folder.path).store("key", "payload");
   std::vector<std::string> names = folder.names();
   EXPECT_EQ(std::count(names.begin(), names.end(), left), 0);
+  EXPECT_EQ(std::count(names.begin(), names.end(), fresh), 1);
   EXPECT_EQ(std::count(names.begin(), names.end(), live), 1);
+}
+
+TEST(DiskCache, ThreadsShareOne) {
+  CacheFolder folder;
+  DiskCache cache(folder.path, 100000); // not all fit
+  constexpr int loads = 100, threads = 4;
+  std::atomic<int> wrong{0}, found{0};
+  std::vector<std::thread> workers;
+  for (int seed = 0; seed < threads; ++seed)
+    workers.emplace_back([&, seed] {
+      for (int i = 0; i < loads; ++i) {
+        int key = (i * 7 + seed) % 8;
+        std::string name = "key " + std::to_string(key);
+        std::string payload(20000 + static_cast<size_t>(key), char('a' + key));
+        if (Payload got = cache.load(name)) {
+          wrong += *got != payload;
+          ++found;
+        } else {
+          cache.store(name, payload);
+        }
+        (void)cache.counters();
+      }
+    });
+  for (std::thread &worker : workers)
+    worker.join();
+  EXPECT_EQ(wrong, 0);
+  CacheCounters counters = cache.counters();
+  EXPECT_EQ(counters.hits, found);
+  EXPECT_EQ(counters.hits + counters.misses, loads * threads);
+  EXPECT_EQ(counters.stored, counters.misses);
+  EXPECT_EQ(counters.ignored, 0);
+  EXPECT_EQ(counters.problem, "");
+  EXPECT_LE(folder.names().size(), 4u);
 }
 
 TEST(DiskCache, ProcessesAndThreadsAtOnce) {
@@ -258,6 +307,17 @@ TEST(DiskCache, KilledWritersLeaveWholeEntriesOnly) {
         EXPECT_EQ(*found, payload);
     EXPECT_EQ(cache.counters().ignored, 0) << i;
   }
+  // Only whole files ever have a name, if for a moment that of a temporary.
+  for (const std::string &name : folder.names()) {
+    if (hasNamelessFiles(folder)) {
+      std::string bytes = readText(folder.path + "/" + name);
+      EXPECT_TRUE(readCacheFile(reinterpret_cast<const uint8_t *>(bytes.data()),
+                                bytes.size())
+                      .ok())
+          << name;
+    }
+    setUsed(folder.path + "/" + name, 1000000);
+  }
   DiskCache(folder.path).store("last", "payload"); // sweeps
   for (const std::string &name : folder.names())
     EXPECT_EQ(name.find(".tmp."), std::string::npos) << name;
@@ -281,63 +341,3 @@ TEST(DiskCache, DefaultFolderFollowsTheEnvironment) {
   set("XDG_CACHE_HOME", xdg.empty() ? nullptr : xdg.c_str());
   set("HOME", home.empty() ? nullptr : home.c_str());
 }
-
-/// Both ways of writing: with and without nameless files.
-class AtomicFileWays : public testing::TestWithParam<bool> {};
-
-TEST_P(AtomicFileWays, UnfinishedFilesLeaveTheOldOne) {
-  CacheFolder folder;
-  std::string path = folder.path + "/out";
-  for (const char *before : {"", "old"}) {
-    if (*before)
-      writeText(path, before);
-    {
-      AtomicFile file;
-      file.allowNameless = GetParam();
-      ASSERT_TRUE(file.open(path).ok());
-      ASSERT_TRUE(file.write("half", 4).ok());
-      // What a kill would leave here.
-      std::vector<std::string> names = folder.names();
-      EXPECT_EQ(names.size(), (*before ? 1u : 0u) + (GetParam() ? 0u : 1u));
-    }
-    EXPECT_EQ(folder.names().size(), *before ? 1u : 0u);
-    AtomicFile file;
-    file.allowNameless = GetParam();
-    ASSERT_TRUE(file.open(path).ok());
-    ASSERT_TRUE(file.write("new", 3).ok());
-    ASSERT_TRUE(file.commit().ok());
-    EXPECT_EQ(readText(path), "new");
-    EXPECT_EQ(folder.names(), std::vector<std::string>{"out"});
-    ASSERT_EQ(::unlink(path.c_str()), 0);
-  }
-}
-
-TEST_P(AtomicFileWays, FileSizeLimitIsAnErrorNotASignal) {
-  CacheFolder folder;
-  std::string path = folder.path + "/out";
-  pid_t child = ::fork();
-  if (child == 0) {
-    rlimit limit = {4096, 4096};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    AtomicFile file;
-    file.allowNameless = GetParam();
-    std::string large(100000, 'x');
-    bool good = file.open(path).ok() &&
-                file.write(large.data(), large.size()).message() ==
-                    "file '" + path +
-                        "' cannot be written: got 'File too large', expected "
-                        "a writable path";
-    // Not only not delivered: gone.
-    sigset_t pending;
-    ::sigpending(&pending);
-    good = good && !sigismember(&pending, SIGXFSZ);
-    file.~AtomicFile();
-    ::_exit(good ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  EXPECT_TRUE(folder.names().empty());
-}
-
-INSTANTIATE_TEST_SUITE_P(, AtomicFileWays, testing::Bool());
