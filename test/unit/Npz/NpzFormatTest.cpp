@@ -196,6 +196,6 @@ TEST_F(NpzFormat, NamesFilesThatCannotBeRead) {
                                    "archive");
   EXPECT_EQ(readNpz(folder.path).message(),
             "file '" + folder.path +
-                "' cannot be read: got 'Is a directory', expected a NumPy "
+                "' cannot be read: got 'not a regular file', expected a NumPy "
                 "archive");
 }
