@@ -36,6 +36,7 @@ private:
   sart::Status compile(const sart::KernelSpec &spec, const std::string &key,
                        MLIRContext &context);
   std::string keyOf(const sart::KernelSpec &spec) const;
+  bool caches() const { return cache && cache->enabled(); }
 
   std::shared_ptr<KernelCompiler> compiler;
   std::shared_ptr<sart::DiskCache> cache; ///< null: none

@@ -8,9 +8,14 @@
 #include "BuildId.h"
 #include "KernelLibrary.h"
 
+#include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
+
+#include "mlir/IR/MLIRContext.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <set>
 
 using namespace mlir::sparseattn;
@@ -69,4 +74,33 @@ TEST(KernelKey, LibrariesHaveBuildIdsOfTheirOwn) {
   EXPECT_NE(libc, own);
   int onTheStack = 0;
   EXPECT_EQ(buildIdOf(&onTheStack), "");
+}
+
+TEST(KernelKey, DisabledCachesHaveNone) {
+  mlir::DialectRegistry registry;
+  registerKernelDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  sart::Program program;
+  program.placement.shape.headDim = 32;
+  program.policy.kind = sart::RoutingPolicy::Kind::TopK;
+  program.ranks.resize(1);
+  program.ranks[0].resize(1);
+  program.ranks[0][0].opcode = sart::Opcode::Route;
+  std::string folder = ::testing::TempDir() + "sparseattn-no-such-cache";
+  for (bool enabled : {true, false}) {
+    auto cache = std::make_shared<sart::DiskCache>(folder);
+    auto library = KernelLibrary::create(cache);
+    ASSERT_TRUE(library) << library.message();
+    if (!enabled)
+      cache->disable("a reason");
+    std::vector<KernelSource> sources;
+    auto kernels = (*library)->kernelsOf(program, context, sources);
+    ASSERT_TRUE(kernels) << kernels.message();
+    ASSERT_EQ(sources.size(), 1u);
+    EXPECT_EQ(sources[0].name, "route_d32");
+    EXPECT_EQ(sources[0].kind, KernelSource::Kind::Compiled);
+    EXPECT_EQ(sources[0].key.empty(), !enabled) << sources[0].key;
+    std::filesystem::remove_all(folder);
+  }
 }
