@@ -87,6 +87,10 @@ Denoiser::Denoiser(const Options &options, const Latents &given)
   layer = createLayer(options.denseSteps, options.verify);
   result.info.struct_size = sizeof result.info;
   require(sa_layer_get_info(layer.get(), &result.info));
+  sa_compile_info compileInfo = {};
+  compileInfo.struct_size = sizeof compileInfo;
+  require(sa_layer_get_compile_info(layer.get(), &compileInfo));
+  result.cacheProblem = compileInfo.cache_problem;
 
   projections = std::make_unique<Projections>(
       static_cast<uint64_t>(options.seed), options.layers, options.heads,

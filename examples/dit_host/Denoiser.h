@@ -39,6 +39,7 @@ struct LayerRecord {
 
 struct Denoised {
   sa_layer_info info = {};
+  std::string cacheProblem; ///< why kernels could not be kept, or empty
   int64_t rowsPerHead = 0;
   double psnrNoised = 0;            ///< of the input over 1 - sigma, dB
   std::vector<LayerRecord> records; ///< steps x layers

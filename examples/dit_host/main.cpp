@@ -113,6 +113,8 @@ int runHost(int argc, char **argv) {
                : number(denoised.rowsPerHead) + " evenly spread") +
           " rows of every head with the reference");
     say("\n");
+    if (!denoised.cacheProblem.empty())
+      std::fprintf(stderr, "%s\n", denoised.cacheProblem.c_str());
   };
   progress.phase = [&](const char *phase, int64_t step, int64_t layer) {
     status.show("[" + number(step * options.layers + layer + 1) + "/" +

@@ -70,6 +70,15 @@ static Status checkCombination(const CommandOptions &options,
     return makeError("--program: got it with --mesh, --ranks, --balance, "
                      "--augment or --dtype, expected none: the program fixes "
                      "them");
+  bool cached = !options.cacheDir.empty() && options.cacheDir != "none";
+  if (!cached && options.cacheMaxMib)
+    return makeError("--cache-max-mib: got it with --cache-dir none, expected "
+                     "one of them");
+  if (options.device == "reference" &&
+      ((cached && options.cacheDir != "default") || options.cacheMaxMib))
+    return makeError("--device reference: got it with --cache-dir or "
+                     "--cache-max-mib, expected neither: it compiles no "
+                     "kernels");
   if (options.seed >= 0 && !options.inputs.empty())
     return makeError("--seed: got it with --inputs, expected one of them");
   for (auto [what, given] :

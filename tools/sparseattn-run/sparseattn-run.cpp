@@ -68,6 +68,9 @@ Status Run::execute() {
     printKernels();
     return Status::success();
   }
+  // Its results are right, and every start will be a cold one.
+  if (*compileInfo.cache_problem)
+    std::fprintf(stderr, "%s\n", compileInfo.cache_problem);
   SART_RETURN_IF_ERROR(matchInputs());
   SART_RETURN_IF_ERROR(run());
   if (options.check)

@@ -102,6 +102,12 @@ write("file", "x")
 section = compiled("file")
 check("cache: folder 'file' cannot be created: got 'File exists'" in section["cache"]["problem"], f"file: {section}")
 check(counters(section) == (0, 3, 0, 0), f"file: {section}")
+PROBLEM = "cache: folder 'file' cannot be created: got 'File exists', expected a writable path\n"
+result = run_ok(layer, "--cache-dir", "file")
+check(result.stderr == PROBLEM, f"a plain run says: {result.stderr}")
+check(run_ok(layer, "--cache-dir", "c").stderr == "", "no problem, no line")
+result = run_ok("--steps", 1, "--layers", 1, "--grid", "1x6x8", "--out", "dit", "--cache-dir", "file", tool="sparseattn-dit-host")
+check(result.stderr == PROBLEM, f"the host says: {result.stderr}")
 _, line = compile_only(cache="file")
 check(line.endswith("expected a writable path"), line)
 os.mkdir("locked")
@@ -119,6 +125,9 @@ os.unlink(f"c/{keys[2]}")
 compile_only("--cache-max-mib", 1)
 check(not os.path.exists(f"c/{old}") and os.path.exists(f"c/{keys[0]}"), "bound of the cache")
 expect_error("--cache-max-mib: got '0'", layer, "--cache-max-mib", 0)
+for none in ("none", ""):
+    expect_error("^error: --cache-max-mib: got it with --cache-dir none, expected one of them$", layer, "--cache-dir", none,
+                 "--cache-max-mib", 1)
 
 # Eight processes on an empty cache, two of them killed on the way.
 begin = time.monotonic()
@@ -156,8 +165,10 @@ for variables, folder in (({"XDG_CACHE_HOME": os.path.abspath("xdg")}, "xdg/spar
     check(len(os.listdir(folder)) == 3, f"default folder {folder}")
 
 # The interpreter has no kernels to keep.
-section = None
-run_ok(layer, "--device", "reference", "--report", "r.json", "--cache-dir", "unused")
+run_ok(layer, "--device", "reference", "--report", "r.json", "--cache-dir", "none")
 section = json.load(open("r.json"))["compile"]
-check(section["kernels"] == [] and not section["warm"] and not os.path.exists("unused"), f"reference: {section}")
+check(section["kernels"] == [] and not section["warm"] and section["cache"]["folder"] == "", f"reference: {section}")
+NEITHER = "^error: --device reference: got it with --cache-dir or --cache-max-mib, expected neither: it compiles no kernels$"
+expect_error(NEITHER, layer, "--device", "reference", "--cache-dir", "unused", leaves=["unused"])
+expect_error(NEITHER, layer, "--device", "reference", "--cache-max-mib", 1)
 print("ok")
