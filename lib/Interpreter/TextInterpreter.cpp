@@ -12,13 +12,11 @@
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Interpreter/Interpreter.h"
 #include "sparseattn/Support/DiagnosticText.h"
-#include "sparseattn/Support/TextLimits.h"
+#include "sparseattn/Support/ModuleText.h"
 
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -60,7 +58,6 @@ static std::vector<std::string> namesOf(func::FuncOp function,
 
 Expected<std::unique_ptr<TextInterpreter>>
 TextInterpreter::create(std::string_view text) {
-  SART_RETURN_IF_ERROR(checkTextLimits(text));
   std::unique_ptr<TextInterpreter> created(new TextInterpreter());
   State &state = *created->state;
   DialectRegistry registry;
@@ -71,19 +68,8 @@ TextInterpreter::create(std::string_view text) {
   state.context.printOpOnDiagnostic(false);
   DiagnosticText diagnostics(state.context);
 
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
-                                 StringRef(text.data(), text.size()), "text"),
-                             SMLoc());
-  ParserConfig config(&state.context);
   AsmParserState parsed;
-  Block block;
-  if (failed(parseAsmSourceFile(sources, &block, config, &parsed)))
-    return diagnostics.failure("text");
-  state.module =
-      ::mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
-          &block, &state.context,
-          FileLineColLoc::get(&state.context, "text", 0, 0));
+  state.module = parseModule(text, state.context, "text", &parsed);
   if (!state.module)
     return diagnostics.failure("text");
   for (auto function : state.module->getOps<func::FuncOp>())

@@ -15,7 +15,7 @@
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 #include "sparseattn/Pipelines/Pipelines.h"
 #include "sparseattn/Support/DiagnosticText.h"
-#include "sparseattn/Support/TextLimits.h"
+#include "sparseattn/Support/ModuleText.h"
 #include "sparseattn/Target/Plan/Plan.h"
 #include "sparseattn/Target/Program/Program.h"
 #include "sparseattn/Transforms/Boundary/Passes.h"
@@ -23,7 +23,6 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -77,17 +76,6 @@ std::string toText(Operation *op) {
   op->print(stream);
   stream << "\n";
   return text;
-}
-
-OwningOpRef<ModuleOp> parse(std::string_view text, MLIRContext &context) {
-  if (Status limits = checkTextLimits(text); !limits.ok()) {
-    emitError(UnknownLoc::get(&context)) << limits.message();
-    return nullptr;
-  }
-  // MLIR's lexer reads up to the zero byte that a copy has behind it; callers
-  // give a pointer and a length.
-  return parseSourceString<ModuleOp>(std::string(text), ParserConfig(&context),
-                                     "layer");
 }
 
 /// The module's only schedule as a program.
@@ -172,7 +160,7 @@ LayerCompiler::compileLayer(std::string_view text,
   std::lock_guard<std::mutex> lock(state->shared->mutex);
   MLIRContext &context = state->shared->context;
   DiagnosticText diagnostics(context);
-  OwningOpRef<ModuleOp> module = parse(text, context);
+  OwningOpRef<ModuleOp> module = parseModule(text, context, "layer");
   if (!module)
     return diagnostics.failure("layer text");
   FailureOr<func::FuncOp> layer = findLayer(*module);
@@ -241,7 +229,7 @@ Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
   } else {
     MLIRContext &context = state->shared->context;
     DiagnosticText diagnostics(context);
-    OwningOpRef<ModuleOp> module = parse(text, context);
+    OwningOpRef<ModuleOp> module = parseModule(text, context, "layer");
     if (!module)
       return diagnostics.failure("program text");
     PassManager manager(&context, ModuleOp::getOperationName());
@@ -297,7 +285,7 @@ Expected<sart::Plan> LayerCompiler::parsePlan(std::string_view text,
   std::lock_guard<std::mutex> lock(state->shared->mutex);
   MLIRContext &context = state->shared->context;
   DiagnosticText diagnostics(context);
-  OwningOpRef<ModuleOp> module = parse(text, context);
+  OwningOpRef<ModuleOp> module = parseModule(text, context, "layer");
   if (!module)
     return diagnostics.failure("plan text");
   BalanceOp found;

@@ -11,7 +11,7 @@
 
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
-#include "sparseattn/Support/TextLimits.h"
+#include "sparseattn/Support/ModuleText.h"
 #include "sparseattn/Target/Program/Program.h"
 
 #include "sparseattn-rt/Executor.h"
@@ -48,11 +48,7 @@ MLIRContext &fuzz::textContext() {
 
 OwningOpRef<ModuleOp> fuzz::parseText(std::string_view text,
                                       MLIRContext &context) {
-  if (!sparseattn::checkTextLimits(text).ok())
-    return nullptr;
-  // The lexer wants a zero byte behind the text.
-  return parseSourceString<ModuleOp>(std::string(text), ParserConfig(&context),
-                                     "input");
+  return sparseattn::parseModule(text, context, "input");
 }
 
 std::string fuzz::print(ModuleOp module) {

@@ -234,9 +234,17 @@ Expected<std::string> sart::readTextFile(const std::string &what,
 
 Status sart::checkWritable(const std::string &what, const std::string &path) {
   struct stat info;
-  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+  bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode))
     return makeError(what, ": got '", path,
                      "' (a folder), expected a file name");
+  // A pipe or a device is written as it is; a file is replaced.
+  if (exists && !S_ISREG(info.st_mode)) {
+    if (access(path.c_str(), W_OK) != 0)
+      return makeError(what, ": got '", path, "' (", std::strerror(errno),
+                       "), expected a writable path");
+    return Status::success();
+  }
   size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "."
                        : slash == 0               ? "/"

@@ -5,23 +5,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "CommandLine.h"
+
 #include "sparseattn/Pipelines/Pipelines.h"
 #include "sparseattn/Pipelines/Registration.h"
-#include "sparseattn/Support/TextLimits.h"
+#include "sparseattn/Support/ModuleText.h"
 
-#include "mlir/Bytecode/BytecodeReader.h"
+#include "sparseattn-rt/Npz.h"
+
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
 
-#include <csignal>
+#include <cstdio>
+#include <optional>
 
 using namespace mlir;
 using namespace mlir::sparseattn;
+using sart::Status;
 
 namespace {
 /// Options of this command alone. They exist while it runs: libsparseattn may
@@ -42,41 +47,34 @@ struct CompileToOptions {
 
 /// Puts the phases of --compile-to into `config`, before the passes that the
 /// command line names.
-static LogicalResult addCompileTo(const CompileToOptions &compileTo,
-                                  MlirOptMainConfig &config) {
-  StringRef phase = compileTo.phase, text = compileTo.options;
-  if (phase.empty() && !text.empty()) {
-    llvm::errs() << "error: --compile-to-options: got '" << text
-                 << "' without --compile-to, expected both\n";
-    return failure();
-  }
+static Status addCompileTo(const CompileToOptions &compileTo,
+                           MlirOptMainConfig &config) {
+  std::string phase = compileTo.phase, text = compileTo.options;
+  if (phase.empty() && !text.empty())
+    return sart::makeError("--compile-to-options: got '", text,
+                           "' without --compile-to, expected both");
   if (phase.empty())
-    return success();
+    return Status::success();
   std::optional<Phase> last = parsePhase(phase);
-  if (!last) {
-    llvm::errs() << "error: --compile-to: got '" << phase
-                 << "', expected one of mask, plan, comm, kernel, jit\n";
-    return failure();
-  }
+  if (!last)
+    return sart::makeError("--compile-to: got '", phase,
+                           "', expected one of mask, plan, comm, kernel, jit");
   std::shared_ptr<PlanPipelineOptions> options =
       PlanPipelineOptions::createFromString(text);
-  if (!options) {
-    llvm::errs() << "error: --compile-to-options: got '" << text
-                 << "', expected options of sparseattn-plan-pipeline\n";
-    return failure();
-  }
+  if (!options)
+    return sart::makeError("--compile-to-options: got '", text,
+                           "', expected options of sparseattn-plan-pipeline");
   MlirOptMainConfig named = config;
   config.setPassPipelineSetupFn([=](PassManager &manager) {
     buildPipelineTo(manager, *last, *options);
     return named.setupPassPipeline(manager);
   });
-  return success();
+  return Status::success();
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM initialize(argc, argv);
-  // A write beyond the limit on file sizes is an error like a full disk.
-  std::signal(SIGXFSZ, SIG_IGN);
+/// 0, or 1 after an error. The whole output is there before a byte of it is
+/// written.
+static int compile(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllPasses();
@@ -84,39 +82,42 @@ int main(int argc, char **argv) {
   auto [inputName, outputName] = registerAndParseCLIOptions(
       argc, argv, "sparseattn compiler passes\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  if (failed(addCompileTo(compileTo, config)))
-    return EXIT_FAILURE;
+  if (Status status = addCompileTo(compileTo, config); !status.ok())
+    return sart::reportError(status);
+  if (outputName != "-")
+    if (Status status = sart::checkWritable("output", outputName); !status.ok())
+      return sart::reportError(status);
   std::string message;
   auto input = openInputFile(inputName, &message);
-  if (!input) {
-    llvm::errs() << "error: input: got '" << inputName << "' (" << message
-                 << "), expected a readable file\n";
-    return EXIT_FAILURE;
+  if (!input)
+    return sart::reportError(sart::makeError("input: got '", inputName, "' (",
+                                             message,
+                                             "), expected a readable file"));
+  if (Status limits =
+          checkModuleLimits({input->getBufferStart(), input->getBufferSize()});
+      !limits.ok())
+    return sart::reportError(
+        sart::makeError(inputName, ": ", limits.message()));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  LogicalResult result =
+      MlirOptMain(stream, std::move(input), registry, config);
+  if (outputName == "-") {
+    // What passes printed before one failed is worth reading.
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    int written = sart::finishOutput();
+    return failed(result) ? EXIT_FAILURE : written;
   }
-  if (!isBytecode(*input))
-    if (sart::Status limits =
-            checkTextLimits({input->getBufferStart(), input->getBufferSize()});
-        !limits.ok()) {
-      llvm::errs() << "error: " << inputName << ": " << limits.message()
-                   << "\n";
-      return EXIT_FAILURE;
-    }
-  auto output = openOutputFile(outputName, &message);
-  if (!output) {
-    llvm::errs() << "error: output: got '" << outputName << "' (" << message
-                 << "), expected a writable path\n";
+  if (failed(result))
     return EXIT_FAILURE;
-  }
-  if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))
-    return EXIT_FAILURE;
-  output->os().flush();
-  if (std::error_code code = output->os().error()) {
-    // The stream's own end would be a crash report.
-    output->os().clear_error();
-    llvm::errs() << "error: output: got '" << outputName << "' ("
-                 << code.message() << "), expected room for the output\n";
-    return EXIT_FAILURE;
-  }
-  output->keep();
+  if (Status status =
+          sart::writeFileAtomically(outputName, text.data(), text.size());
+      !status.ok())
+    return sart::reportError(status);
   return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initialize(argc, argv);
+  return sart::runTool([&] { return compile(argc, argv); });
 }

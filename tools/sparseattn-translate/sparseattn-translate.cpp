@@ -10,7 +10,7 @@
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 #include "sparseattn/Support/DiagnosticText.h"
-#include "sparseattn/Support/TextLimits.h"
+#include "sparseattn/Support/ModuleText.h"
 #include "sparseattn/Target/MaskFile/MaskFile.h"
 #include "sparseattn/Target/Program/Program.h"
 
@@ -18,7 +18,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdio>
@@ -71,14 +70,6 @@ private:
     return text;
   }
 
-  OwningOpRef<ModuleOp> parse(const std::string &text) {
-    if (Status limits = sparseattn::checkTextLimits(text); !limits.ok()) {
-      emitError(UnknownLoc::get(&context)) << limits.message();
-      return nullptr;
-    }
-    return parseSourceString<ModuleOp>(text, ParserConfig(&context), "input");
-  }
-
   Expected<std::string> programToText(const std::string &input) {
     Expected<sart::Program> program =
         sart::deserialize(bytes(input), input.size());
@@ -93,7 +84,8 @@ private:
 
   Expected<std::string> textToProgram(const std::string &input) {
     sparseattn::DiagnosticText diagnostics(context);
-    OwningOpRef<ModuleOp> module = parse(input);
+    OwningOpRef<ModuleOp> module =
+        sparseattn::parseModule(input, context, "input");
     if (!module)
       return diagnostics.failure("text");
     Operation *schedule = sa_comm::findSchedule(*module);
@@ -119,7 +111,8 @@ private:
 
   Expected<std::string> textToMaskFile(const std::string &input) {
     sparseattn::DiagnosticText diagnostics(context);
-    OwningOpRef<ModuleOp> module = parse(input);
+    OwningOpRef<ModuleOp> module =
+        sparseattn::parseModule(input, context, "input");
     if (!module)
       return diagnostics.failure("text");
     FailureOr<sart::TraceFile> file = sparseattn::exportMaskFile(*module);

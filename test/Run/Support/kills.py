@@ -123,4 +123,19 @@ for i in range(count):
 run_ok(*RUN)
 check(checked_outputs() == list(FILES), "the last run wrote not all")
 check(open("g.mlir").read() == program, "the program changed")
+
+# sparseattn-opt replaces a file by the whole output.
+whole = run_ok(layer, "--compile-to=jit", tool="sparseattn-opt").stdout
+begin = time.monotonic()
+run_ok(layer, "--compile-to=jit", "-o", "o.mlir", tool="sparseattn-opt")
+duration = time.monotonic() - begin
+check(open("o.mlir").read() == whole, "-o differs from stdout")
+for i in range(count):
+    with open("o.mlir", "w") as file:
+        file.write("before")
+    process = subprocess.Popen(["sparseattn-opt", layer, "--compile-to=jit", "-o", "o.mlir"])
+    time.sleep(random.random() * duration * 1.1)
+    process.kill()
+    process.wait()
+    check(open("o.mlir").read() in ("before", whole), f"kill {i} of sparseattn-opt, seed {seed}: o.mlir is cut")
 print(f"{count} kills:", ", ".join(f"{kind} {how} {n}" for (kind, how), n in sorted(ended.items())))
