@@ -12,8 +12,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <new>
 #include <system_error>
@@ -36,8 +38,9 @@ private:
 };
 
 void say(const std::string &text) {
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    throw Error("stdout: got '" + std::string(std::strerror(errno)) +
+                "', expected room for the output");
 }
 
 std::string number(int64_t value) { return std::to_string(value); }

@@ -12,6 +12,7 @@
 
 #include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
 #include "sparseattn/Jit/KernelCompiler.h"
+#include "sparseattn/Support/DiagnosticText.h"
 #include "sparseattn/Transforms/Kernel/Passes.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -92,16 +93,15 @@ Status KernelBench::prepare() {
 }
 
 Expected<LoadedKernel> KernelBench::compileOnce(const KernelSpec &spec) {
+  mlir::sparseattn::DiagnosticText diagnostics(*context);
   mlir::Location loc = mlir::UnknownLoc::get(context.get());
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
   mlir::OpBuilder builder(module->getBodyRegion());
   mlir::FailureOr<mlir::ModuleOp> kernels = mlir::sparseattn::emitCpuKernels(
       builder, loc, {spec}, compiler->getTarget());
   if (failed(kernels))
-    return makeError("kernel ", spec.name(),
-                     ": got a combination of head "
-                     "dimension and blocks that is "
-                     "not supported");
+    return makeError("kernel ", spec.name(), ": ",
+                     diagnostics.failure("kernel").message());
   llvm::Expected<CompiledKernels> compiled = compiler->compile(*kernels);
   if (!compiled)
     return makeError("kernel ", spec.name(), ": ",
@@ -161,7 +161,7 @@ Status KernelBench::measureRow(KernelProblem &problem, Backend &backend,
   std::vector<AttendTask> oneBlock = problem.tasks(true);
   problem.poisonResults();
   SART_RETURN_IF_ERROR(attendRate(problem, backend, tasks).status());
-  if (double error = problem.relativeError(); !(error <= 1))
+  if (double error = problem.checkAndPoison(); !(error <= 1))
     return makeError("error of the kernel over its bound: got ", error,
                      ", expected at most 1");
   row.density = problem.density();

@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+class raw_ostream;
+}
+
 namespace sart {
 
 /// Figures of one combination; GF/s count visited blocks only.
@@ -49,8 +53,10 @@ struct KernelResults {
 /// kernel that computes something else is an error, not a figure.
 Expected<KernelResults> runKernelBench(const KernelOptions &options);
 
-void printTable(const KernelOptions &options, const KernelResults &results);
-void printJson(const KernelOptions &options, const KernelResults &results);
+void printTable(const KernelOptions &options, const KernelResults &results,
+                llvm::raw_ostream &os);
+void printJson(const KernelOptions &options, const KernelResults &results,
+               llvm::raw_ostream &os);
 
 } // namespace sart
 

@@ -130,7 +130,7 @@ void KernelProblem::poisonResults() {
     storeFromFloat(o.get(), shape.dtype, i, nan);
 }
 
-double KernelProblem::relativeError() {
+double KernelProblem::checkAndPoison() {
   // The first, a middle and the last row: the last lies in a tail.
   std::vector<int64_t> rows{0, shape.sq / 2, shape.sq - 1};
   std::vector<double> exact(rows.size() * static_cast<size_t>(shape.headDim)),

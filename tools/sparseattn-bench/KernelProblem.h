@@ -1,5 +1,4 @@
-//===- KernelProblem.h - Tensors and block lists of a kernel benchmark -*- C++
-//-*-===//
+//===- KernelProblem.h - Tensors and block lists of kernels -----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -42,7 +41,7 @@ public:
   /// Largest difference to the double precision reference over some rows of
   /// every head, relative to the bound that fp32 sums allow; at most 1 when
   /// right. The results are overwritten by NaN afterwards.
-  double relativeError();
+  double checkAndPoison();
   void poisonResults();
 
 private:

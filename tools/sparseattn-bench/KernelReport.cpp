@@ -18,8 +18,7 @@ static std::string blockText(const BlockSize &block) {
 }
 
 void sart::printTable(const KernelOptions &options,
-                      const KernelResults &results) {
-  llvm::raw_ostream &os = llvm::outs();
+                      const KernelResults &results, llvm::raw_ostream &os) {
   os << "cpu " << results.cpu << ", " << options.heads << " heads x "
      << options.tokens << " tokens x " << options.headDim << ", median of "
      << options.repetitions << "\n";
@@ -58,9 +57,9 @@ static void writeSample(llvm::json::OStream &json, llvm::StringRef name,
   });
 }
 
-void sart::printJson(const KernelOptions &options,
-                     const KernelResults &results) {
-  llvm::json::OStream json(llvm::outs(), 2);
+void sart::printJson(const KernelOptions &options, const KernelResults &results,
+                     llvm::raw_ostream &os) {
+  llvm::json::OStream json(os, 2);
   json.object([&] {
     json.attribute("benchmark", "kernels");
     json.attribute("device", options.device);
@@ -103,5 +102,5 @@ void sart::printJson(const KernelOptions &options,
         });
     });
   });
-  llvm::outs() << "\n";
+  os << "\n";
 }

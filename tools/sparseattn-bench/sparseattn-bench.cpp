@@ -11,6 +11,8 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstdio>
+#include <string>
 #include <string_view>
 
 using namespace sart;
@@ -25,31 +27,32 @@ static constexpr const char *kHelp =
     "\n"
     "`sparseattn-bench kernels --help` lists its options.\n";
 
+static int printAll(const std::string &text) {
+  std::fputs(text.c_str(), stdout);
+  return finishOutput();
+}
+
 static int runKernels(int argc, char **argv) {
   KernelOptions options;
   std::string helpText;
   if (Status status = parseKernelOptions(argc, argv, options, helpText);
       !status.ok())
     return reportError(status);
-  if (options.help) {
-    llvm::outs() << helpText;
-  } else {
-    Expected<KernelResults> results = runKernelBench(options);
-    if (!results)
-      return reportError(results.status());
-    (options.json ? printJson : printTable)(options, *results);
-  }
-  llvm::outs().flush();
-  return finishOutput();
+  if (options.help)
+    return printAll(helpText);
+  Expected<KernelResults> results = runKernelBench(options);
+  if (!results)
+    return reportError(results.status());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (options.json ? printJson : printTable)(options, *results, stream);
+  return printAll(text);
 }
 
-int main(int argc, char **argv) {
+static int runBench(int argc, char **argv) {
   std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "--help" || command == "-h") {
-    llvm::outs() << kHelp;
-    llvm::outs().flush();
-    return finishOutput();
-  }
+  if (command == "--help" || command == "-h")
+    return printAll(kHelp);
   if (command == "kernels")
     return runKernels(argc - 1, argv + 1);
   for (const char *later :
@@ -62,4 +65,8 @@ int main(int argc, char **argv) {
     return reportError(makeError("benchmark: got none, expected kernels"));
   return reportError(makeError("benchmark: got '", std::string(command),
                                "', expected kernels"));
+}
+
+int main(int argc, char **argv) {
+  return runTool([&] { return runBench(argc, argv); });
 }

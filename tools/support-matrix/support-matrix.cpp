@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "CommandLine.h"
 #include "SupportMatrix.h"
 
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
@@ -18,18 +19,17 @@
 using namespace mlir;
 using namespace mlir::sparseattn;
 
-int main(int argc, char **argv) {
+static int printMatrix(int argc, char **argv) {
   if (argc > 1) {
     bool help = argc == 2 && std::strcmp(argv[1], "--help") == 0;
     if (!help) {
-      std::fprintf(stderr, "error: arguments: got '%s', expected none\n",
-                   argv[1]);
-      return 1;
+      return sart::reportError(
+          sart::makeError("arguments: got '", argv[1], "', expected none"));
     }
     std::puts(
         "usage: sparseattn-support-matrix\n\n"
         "Prints, as a Markdown table, which layers the verifiers accept.");
-    return 0;
+    return sart::finishOutput();
   }
   DialectRegistry registry;
   registry.insert<func::FuncDialect>();
@@ -37,5 +37,9 @@ int main(int argc, char **argv) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   std::fputs(printSupportMatrix(buildSupportMatrix(context)).c_str(), stdout);
-  return 0;
+  return sart::finishOutput();
+}
+
+int main(int argc, char **argv) {
+  return sart::runTool([&] { return printMatrix(argc, argv); });
 }

@@ -43,6 +43,12 @@ COMMANDS = (
     ("sparseattn-translate", "--program-to-sa-comm", "program.bin"),
     ("sparseattn-translate", "--sa-comm-to-program", "program.mlir"),
     ("sparseattn-sim", "program.mlir", "--explain"),
+    ("sparseattn-bench", "--help"),
+    ("sparseattn-bench", "kernels", "--help"),
+    ("sparseattn-bench", "kernels", "--tokens", 64, "--block", "32x32", "--repetitions", 1, "--product", 16),
+    ("sparseattn-support-matrix",),
+    ("sparseattn-support-matrix", "--help"),
+    ("sparseattn-dit-host", "--help"),
 )
 for command in COMMANDS:
     with open("/dev/full", "w") as full:
