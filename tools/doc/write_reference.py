@@ -17,7 +17,7 @@ Entry = collections.namedtuple("Entry", "argument summary options")
 Heading = collections.namedtuple("Heading", "level text summary link")
 
 
-class ReferenceError(Exception):
+class WriteError(Exception):
     """A page cannot be made; the text says why."""
 
 
@@ -33,7 +33,7 @@ def output(command, text=""):
     )
     if run.returncode:
         what = " ".join([os.path.basename(command[0])] + command[1:])
-        raise ReferenceError(f"{what}: got exit status {run.returncode}, expected 0\n{run.stdout}")
+        raise WriteError(f"{what}: got exit status {run.returncode}, expected 0\n{run.stdout}")
     return run.stdout
 
 
@@ -72,7 +72,7 @@ def pipelines(help_text):
             entries[-1].options.append(option.groups())
     entries = [e for e in entries if e.argument.startswith("sparseattn-")]
     if not entries:
-        raise ReferenceError("pipelines: got none, expected some in sparseattn-opt --help")
+        raise WriteError("pipelines: got none, expected some in sparseattn-opt --help")
     return entries
 
 
@@ -179,7 +179,7 @@ def main():
     arguments = parser.parse_args()
     try:
         write_reference(arguments.doc, arguments.tools)
-    except ReferenceError as error:
+    except WriteError as error:
         sys.exit(f"error: {error}")
 
 
