@@ -115,7 +115,7 @@ TEST(Failure, MemoryThatRunsOutOnARankEndsAll) {
       auto backend = std::make_shared<HookedBackend>([&](int64_t) -> Status {
         if (!fails.exchange(false))
           return {};
-        allocationsLeft = whole ? 0 : -1;
+        allocationsLeft = whole && allocationsCanFail ? 0 : -1;
         throw std::bad_alloc();
       });
       auto executor = executorOf(templateOf(placement, topP(0.8f)),

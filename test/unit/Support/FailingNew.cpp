@@ -12,6 +12,7 @@
 
 thread_local int64_t sart::test::allocationsLeft = -1;
 
+#ifndef SPARSEATTN_SANITIZERS_NEW
 // Programs that use the counter get this operator new.
 void *operator new(std::size_t size) {
   using sart::test::allocationsLeft;
@@ -26,3 +27,4 @@ void *operator new(std::size_t size) {
 
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+#endif

@@ -12,6 +12,18 @@
 
 namespace sart::test {
 
+/// Whether the counter has an effect: sanitizers bring an operator new.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SPARSEATTN_SANITIZERS_NEW
+#endif
+#endif
+#ifdef SPARSEATTN_SANITIZERS_NEW
+constexpr bool allocationsCanFail = false;
+#else
+constexpr bool allocationsCanFail = true;
+#endif
+
 /// How many more times operator new works on this thread; below 0: always.
 extern thread_local int64_t allocationsLeft;
 
