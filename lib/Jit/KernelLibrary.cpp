@@ -131,7 +131,7 @@ KernelLibrary::kernelsOf(const sart::Program &program, MLIRContext &context,
   auto needed = std::make_shared<sart::KernelTable>();
   for (const sart::KernelSpec &spec : requiredKernels(program)) {
     // One entry a kernel, not one a layer: layers share kernels. So each is a
-    // module of its own, though three of them compile 6% faster as one.
+    // module of its own, though three of them compile about 5% faster as one.
     std::string key = keyOf(spec);
     KernelSource source;
     source.name = spec.name();
