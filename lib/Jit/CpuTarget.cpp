@@ -15,6 +15,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 
 #include <mutex>
 
@@ -100,12 +101,37 @@ llvm::Expected<CpuTarget> CpuTarget::get(llvm::StringRef triple,
   target.triple = triple.empty() ? llvm::sys::getProcessTriple() : triple.str();
   target.cpu = cpu.str();
   target.features = features.str();
+  // LLVM ends the process when it makes code for a CPU of another word size.
+  if (llvm::Triple(target.triple).getArch() == llvm::Triple::x86_64) {
+    llvm::SmallVector<llvm::StringRef> known;
+    llvm::X86::fillValidCPUArchList(known, /*Only64Bit=*/true);
+    if (!cpu.empty() && !llvm::is_contained(known, cpu))
+      return llvm::createStringError(
+          "cpu is not known for " + target.triple + ": got '" + cpu +
+          "', expected a name of LLVM for a 64-bit CPU, such as haswell");
+  }
   auto machine = target.createTargetMachine();
   if (!machine)
     return machine.takeError();
   chooseTiles(target, (*machine)->getTargetTriple(),
               *(*machine)->getMCSubtargetInfo());
   return target;
+}
+
+bool CpuTarget::runsHere() const {
+  auto machine = createTargetMachine();
+  if (!machine) {
+    llvm::consumeError(machine.takeError());
+    return false;
+  }
+  const llvm::MCSubtargetInfo &subtarget = *(*machine)->getMCSubtargetInfo();
+  auto here = llvm::sys::getHostCPUFeatures();
+  for (const auto &feature : subtarget.getEnabledProcessorFeatures())
+    // Only names that the host reports on are instruction sets.
+    if (auto found = here.find(feature.Key);
+        found != here.end() && !found->second)
+      return false;
+  return true;
 }
 
 llvm::Expected<CpuTarget> CpuTarget::host() {

@@ -6,6 +6,17 @@
 // A module that does not fail is refused.
 // RUN: cd %S && not sparseattn-reduce %S/../../examples/layers/small.mlir -reduction-tree='traversal-mode=0 test=Inputs/fails_without_route.sh' 2>&1 | FileCheck %s --check-prefix=FINE
 
+// RUN: %python -c "print('module {' * 20000)" > %t.deep && not sparseattn-reduce %t.deep -reduction-tree='traversal-mode=0 test=none' 2>&1 | FileCheck %s --check-prefix=DEEP
+// DEEP: error: {{.*}}.deep: nesting of the text: got
+
+// An output survives a run that fails, and may be the input.
+// RUN: echo old > %t.old && cd %S && not sparseattn-reduce %S/../../examples/layers/small.mlir -reduction-tree='traversal-mode=0 test=Inputs/fails_without_route.sh' -o %t.old
+// RUN: grep old %t.old
+// RUN: cp %s %t.same && cd %S && sparseattn-reduce %t.same -reduction-tree='traversal-mode=0 test=Inputs/fails_without_route.sh' -o %t.same
+// RUN: diff %t %t.same
+// RUN: not sparseattn-reduce %s -reduction-tree='traversal-mode=0 test=none' -o %t.none/x 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: error: -o: got '{{.*}}' (no folder '{{.*}}'), expected a path in an existing folder
+
 // FAILS: error: 'sparseattn.attend' op source of the mask: got an argument, expected 'sparseattn.route' or 'sparseattn.explicit_mask'
 // FINE: error: reduction: got no result, expected a module that can be read and for which the script of -reduction-tree ends with a status other than 0
 

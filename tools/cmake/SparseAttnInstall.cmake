@@ -6,7 +6,7 @@ install(TARGETS sparseattn ${tools} RUNTIME DESTINATION bin LIBRARY DESTINATION 
 install(DIRECTORY include/sparseattn-c DESTINATION include FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY examples/layers examples/data examples/tutorial examples/dit_host
         examples/c_host
-        DESTINATION examples PATTERN "__pycache__" EXCLUDE)
+        DESTINATION examples USE_SOURCE_PERMISSIONS PATTERN "__pycache__" EXCLUDE)
 install(FILES LICENSE DESTINATION .)
 install(FILES tools/cmake/ArchiveReadme.md DESTINATION . RENAME README.md)
 

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <new>
@@ -230,6 +231,17 @@ Expected<std::string> sart::readTextFile(const std::string &what,
     return makeError(what, ": got '", path,
                      "' (cannot be read), expected a readable file");
   return text;
+}
+
+std::string sart::resolvedPath(const std::string &path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  fs::path place = fs::absolute(path, ignored);
+  // A link to a file that does not exist is followed by who creates it.
+  for (int links = 0; links < 40 && fs::is_symlink(place, ignored); ++links)
+    place = place.parent_path() / fs::read_symlink(place, ignored);
+  std::string resolved = fs::weakly_canonical(place, ignored).string();
+  return resolved.empty() ? path : resolved;
 }
 
 Status sart::checkWritable(const std::string &what, const std::string &path) {

@@ -77,6 +77,10 @@ Expected<int64_t> parseInteger(const std::string &what, const std::string &text,
 Expected<std::string> readTextFile(const std::string &what,
                                    const std::string &path);
 
+/// The file that writing to `path` changes: absolute, links followed, also when
+/// it does not exist yet.
+std::string resolvedPath(const std::string &path);
+
 /// Refuses, before any work, a file that could not be created: the folder does
 /// not exist or is not writable, or the path is a folder.
 Status checkWritable(const std::string &what, const std::string &path);

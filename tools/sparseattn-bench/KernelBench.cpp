@@ -84,6 +84,9 @@ Status KernelBench::prepare() {
                                          : CpuTarget::get("", options.cpu, "");
   if (!target)
     return makeError("--cpu: ", llvm::toString(target.takeError()));
+  if (!target->runsHere())
+    return makeError("--cpu: got '", options.cpu,
+                     "', expected a CPU whose instructions this one has");
   results.cpu = target->cpu;
   auto created = KernelCompiler::create(std::move(*target));
   if (!created)

@@ -12,7 +12,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 
 using namespace sart;
@@ -116,11 +115,7 @@ static Status checkDistinctFiles(const CommandOptions &options) {
                            {"--trace", options.trace, true}}) {
     if (file.path.empty())
       continue;
-    std::error_code ignored;
-    std::string real =
-        std::filesystem::weakly_canonical(file.path, ignored).string();
-    auto [place, fresh] =
-        seen.insert({real.empty() ? file.path : real, file.what});
+    auto [place, fresh] = seen.insert({resolvedPath(file.path), file.what});
     if (!fresh && file.output)
       return makeError(file.what, ": got '", file.path, "', the file of ",
                        place->second, ", expected another one");

@@ -67,9 +67,13 @@ Status sart::parseOptions(int argc, char **argv, SimOptions &options,
   if (!axes)
     return axes.status();
   options.axes = *axes;
-  if (!options.outputs.empty())
-    return checkWritable("--outputs", options.outputs);
-  return Status::success();
+  if (options.outputs.empty())
+    return Status::success();
+  for (const std::string &input : {options.path, options.inputs})
+    if (!input.empty() && resolvedPath(input) == resolvedPath(options.outputs))
+      return makeError("--outputs: got '", options.outputs,
+                       "', an input, expected another file");
+  return checkWritable("--outputs", options.outputs);
 }
 
 Status sart::checkForProgram(const SimOptions &options) {

@@ -166,8 +166,13 @@ Status translate(int argc, char **argv) {
   if (line.positionals().size() != 1)
     return sart::makeError("inputs: got ", line.positionals().size(),
                            ", expected one file, or - for stdin");
-  if (output != "-")
+  if (output != "-") {
     SART_RETURN_IF_ERROR(sart::checkWritable("-o", output));
+    const std::string &input = line.positionals().front();
+    if (input != "-" && sart::resolvedPath(input) == sart::resolvedPath(output))
+      return sart::makeError("-o: got '", output,
+                             "', the input, expected another file");
+  }
 
   DialectRegistry registry;
   registry.insert<func::FuncDialect>();

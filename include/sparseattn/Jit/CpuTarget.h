@@ -46,6 +46,9 @@ struct CpuTarget {
   static llvm::Expected<CpuTarget>
   get(llvm::StringRef triple, llvm::StringRef cpu, llvm::StringRef features);
 
+  /// Whether this process's CPU has every instruction set of the target.
+  bool runsHere() const;
+
   /// Code generator for this target; position-independent code.
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
   createTargetMachine() const;

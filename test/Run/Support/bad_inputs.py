@@ -77,6 +77,9 @@ bad("--program: got 'missing.mlir'", "--program", "missing.mlir")
 
 expect_error("--outputs: got 'good.npz', the file of --inputs", layer, "--inputs", "good.npz", "--outputs", "good.npz")
 expect_error("--save-plan: got '\\./layer.mlir', the file of the layer", layer, "--save-plan", "./layer.mlir")
+expect_error("--trace: got '\\./b', the file of --report", layer, "--report", "b", "--trace", "./b", leaves=["b"])
+os.symlink("c", "to-c")
+expect_error("--trace: got 'to-c', the file of --report", layer, "--report", "c", "--trace", "to-c", leaves=["c"])
 expect_error("--trace: got 'a', the file of --report", layer, "--report", "a", "--trace", "a", leaves=["a"])
 
 # Arrays.
