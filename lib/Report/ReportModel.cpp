@@ -300,7 +300,7 @@ mlir::sparseattn::report::readReport(llvm::StringRef json) {
   model.threads = getCount(*root, "threads");
   model.rowsPerHead = getCount(*root, "sampled_rows_per_head");
   model.scale = getNumber(*root, "scale");
-  model.compileMs = getNumber(*root, "cold_jit_ms");
+  model.compileMs = getNumber(*root, "compile_ms");
   model.planUs = getNumber(*root, "plan_us");
   model.ms = getNumber(*root, "ms");
   model.denseMs = getNumber(*root, "dense_layer_ms");

@@ -119,7 +119,7 @@ void writeFast(raw_ostream &os, const ReportModel &model) {
     below += "; planning " + millisecondsText(plan.mean() / 1e3) +
              (plan.count > 1 ? " each" : "");
   if (model.compileMs)
-    below += "; compiled in " + millisecondsText(*model.compileMs);
+    below += "; kernels ready in " + millisecondsText(*model.compileMs);
   writeTile(os, "fast", "Fast?",
             ms.count ? millisecondsText(ms.sum) : "not known", below);
 }
