@@ -45,6 +45,8 @@ def fences(text):
 def steps(text):
     """(commands, output, line) of every ```sh block; its ```text block follows."""
     blocks = list(fences(text))
+    if not any(language == "sh" for language, _, _ in blocks):
+        raise DocumentError("commands: got none, expected an sh block")
     found = []
     for (language, commands, line), following in zip(blocks, blocks[1:] + [None]):
         if language != "sh":
@@ -199,6 +201,7 @@ def check_itself(cases):
     good += block("echo error: no >&2; false", "error: no")
     cases.expect("selftest/good", outcome(good))
     for name, text in (
+        ("no-commands", "Some text.\n\n```text\nout\n```\n"),
         ("no-output", "```sh\necho\n```\n\n```sh\necho\n```\n"),
         ("no-output-at-the-end", "```sh\necho\n```\n"),
         ("other-output", block("echo one", "two")),
@@ -211,7 +214,6 @@ def check_itself(cases):
         ("ends-the-shell", block("exit 0", "...") + block("echo one", "one")),
     ):
         cases.expect(f"selftest/{name}", None if outcome(text) else "a wrong document passes")
-
 
     here = os.path.join(ROOT, "README.md")
     text = "[a](LICENSE) [b](examples/none.md) [c](https://example.org/x) [d](#e)\n```sh\n[f](g)\n```\n"

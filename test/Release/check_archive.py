@@ -24,7 +24,8 @@ COMMANDS += ["support-matrix", "translate"]
 PARTS = ["LICENSE", "README.md", "include/sparseattn-c/sparseattn.h"]
 PARTS += ["lib/cmake/sparseattn/sparseattn-config.cmake", "examples/layers/small.mlir"]
 PARTS += ["examples/data/big_buck_bunny.npy", "examples/dit_host/main.cpp"]
-PARTS += [f"licenses/{n}.txt" for n in ("llvm", "mlir", "zlib", "zstd", "nlohmann-json")]
+# libstdc++ is linked in: no object needs it (`needs` below).
+PARTS += [f"licenses/{n}.txt" for n in ("llvm", "mlir", "zlib", "zstd", "nlohmann-json", "libstdc++")]
 
 
 def output(*command, **options):
