@@ -2,7 +2,6 @@
 # the paths of one build.
 
 import os
-
 import re
 
 import lit.formats
@@ -27,7 +26,6 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 # Caches and temporary files of the tools stay in the build tree.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
-
 
 
 def quoted(value):

@@ -214,10 +214,10 @@ def sanitizers_part(build, options):
     for preset, binaries in SANITIZED.items():
         folder, failure = sibling_build(build, preset, *binaries)
         if failure:
-            results.append(Result(f"{preset}/build", FAILED, failure))
+            results.append(Result(f"sanitizers/{preset}/build", FAILED, failure))
             continue
         for result in unit_part({"build_dir": folder, "unittests": binaries}, options):
-            results.append(result._replace(name=f"{preset}/{result.name}"))
+            results.append(result._replace(name=f"sanitizers/{preset}/{result.name}"))
     return results
 
 

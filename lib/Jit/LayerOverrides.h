@@ -1,5 +1,4 @@
-//===- LayerOverrides.h - What a caller sets over a layer's text --*- C++
-//-*-===//
+//===- LayerOverrides.h - What a caller sets over the text ------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- ContentMutations.h - Edits of bytes under a content hash -- -*- C++
-//-*-===//
+//===- ContentMutations.h - Edits of bytes under a content hash -*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

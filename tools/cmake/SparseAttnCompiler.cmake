@@ -137,9 +137,8 @@ endfunction()
 
 # add_sparseattn_library(NAME sources... [LINK_LIBS libs...] [DEPENDS targets...])
 #
-# A static library of the compiler, collected in the global property
-# SPARSEATTN_COMPILER_LIBS. LINK_LIBS names other libraries of this project;
-# MLIR and LLVM come by themselves. DEPENDS names the TableGen targets that the
+# A static library of the compiler. LINK_LIBS names other libraries of this
+# project; MLIR and LLVM come by themselves. DEPENDS names the TableGen targets that the
 # sources need (default: all, sparseattn-headers).
 function(add_sparseattn_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS;DEPENDS" ${ARGN})
@@ -152,7 +151,6 @@ function(add_sparseattn_library name)
     set(ARG_DEPENDS sparseattn-headers)
   endif()
   add_dependencies(${name} ${ARG_DEPENDS})
-  set_property(GLOBAL APPEND PROPERTY SPARSEATTN_COMPILER_LIBS ${name})
 endfunction()
 
 # add_sparseattn_tool(NAME sources... [LINK_LIBS libs...])

@@ -1,5 +1,4 @@
-//===- CpuTarget.h - CPU that kernels are generated for -----------*- C++
-//-*-===//
+//===- CpuTarget.h - CPU that kernels are generated for ---------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- KernelCompiler.h - Kernel modules to callable code ---------*- C++
-//-*-===//
+//===- KernelCompiler.h - Kernel modules to callable code -------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- KernelPipeline.h - Passes from kernels to the LLVM dialect -*- C++
-//-*-===//
+//===- KernelPipeline.h - Passes from kernels to LLVM dialect ---*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- PassStatistics.h - Statistics as the packaged MLIR has them -- -*- C++
-//-*-===//
+//===- PassStatistics.h - Statistics as packaged MLIR has them --*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

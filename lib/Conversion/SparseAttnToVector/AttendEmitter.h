@@ -1,5 +1,4 @@
-//===- AttendEmitter.h - Writer of the attend kernel --------------*- C++
-//-*-===//
+//===- AttendEmitter.h - Writer of the attend kernel ------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- AttendLayout.h - Tiles and scratch of the attend kernel ----*- C++
-//-*-===//
+//===- AttendLayout.h - Tiles and scratch of the attend kernel --*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

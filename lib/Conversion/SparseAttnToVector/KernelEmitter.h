@@ -1,5 +1,4 @@
-//===- KernelEmitter.h - Short forms for writing kernels ----------*- C++
-//-*-===//
+//===- KernelEmitter.h - Short forms for writing kernels --------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Executable.h - Compiled kernels and their calling convention -*- C++
-//-*-===//
+//===- Executable.h - Compiled kernels and how to call them -----*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

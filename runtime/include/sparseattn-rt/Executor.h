@@ -1,5 +1,4 @@
-//===- Executor.h - Runs programs over the ranks of this process -*- C++
-//-*-===//
+//===- Executor.h - Runs programs over ranks of a process -------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

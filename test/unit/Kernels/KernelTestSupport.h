@@ -1,5 +1,4 @@
-//===- KernelTestSupport.h - Run kernels on guarded memory --------*- C++
-//-*-===//
+//===- KernelTestSupport.h - Run kernels on guarded memory ------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

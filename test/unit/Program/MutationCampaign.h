@@ -1,5 +1,4 @@
-//===- MutationCampaign.h - Many random edits of valid programs -- -*- C++
-//-*-===//
+//===- MutationCampaign.h - Many random edits of valid programs -*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

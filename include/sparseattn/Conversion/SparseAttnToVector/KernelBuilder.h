@@ -1,5 +1,4 @@
-//===- KernelBuilder.h - CPU kernels as vector-dialect functions --*- C++
-//-*-===//
+//===- KernelBuilder.h - CPU kernels in the vector dialect ------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
