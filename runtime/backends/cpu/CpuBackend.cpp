@@ -18,6 +18,10 @@
 #include <new>
 #include <tuple>
 
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
 using namespace sart;
 
 namespace {
@@ -138,6 +142,24 @@ private:
   std::shared_ptr<ThreadPool> threads;
 };
 
+/// Results below the smallest normal number become zero while this lives.
+/// Weights of far keys and sums rescaled by a much larger maximum are that
+/// small where attention is concentrated, and x86 takes some hundred cycles for
+/// each operation on them: a dense layer of sharp heads ran a third slower.
+/// What is lost is below 1.2e-38.
+class FlushToZero {
+public:
+#if defined(__SSE__)
+  FlushToZero() : before(_mm_getcsr()) {
+    _mm_setcsr(before | _MM_FLUSH_ZERO_ON);
+  }
+  ~FlushToZero() { _mm_setcsr(before); }
+
+private:
+  unsigned before;
+#endif
+};
+
 /// One kernel call: a q-block of a task, and the part of its list that counts.
 struct AttendRow {
   const AttendTask *task;
@@ -207,6 +229,7 @@ Status CpuBackend::attend(const Program &program,
     Vector lse = vectorOf(task.lse.data, task.lse.rows, task.lse.rowStride);
     Vector list = vectorOf(row.list, row.count);
     Vector scratch = vectorOf(memory, scratchBytes);
+    [[maybe_unused]] FlushToZero flush;
     callKernel<AttendEntry>(**kernel, &q, &k, &v, &o, &lse, &list, &scratch,
                             row.block * shape.blockQ, task.diag, program.scale);
   });

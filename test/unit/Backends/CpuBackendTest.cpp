@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "BackendTestSupport.h"
 
+#include <limits>
 #include <mutex>
 
 using namespace sart;
@@ -25,7 +26,7 @@ struct AttendCall {
   std::vector<int32_t> list;
   MemRef<int8_t, 1> scratch;
   intptr_t qRow, diag;
-  float scale;
+  float scale, tiny;
 };
 struct PoolCall {
   MemRef<float, 2> x, y;
@@ -39,6 +40,13 @@ struct RouteCall {
   float scale, p;
   std::vector<int32_t> keep;
 };
+
+/// 2^-127, not a normal number, as it is computed here and now.
+float tinyProduct() {
+  volatile float smallest = std::numeric_limits<float>::min();
+  volatile float half = 0.5f;
+  return smallest * half;
+}
 
 std::mutex mutex;
 std::vector<AttendCall> attendCalls;
@@ -57,7 +65,7 @@ void attendRecorder(MemRef<float, 2> *q, MemRef<float, 2> *k,
   attendCalls.push_back(
       {*q, *k, *v, *o, *lse,
        std::vector<int32_t>(idx->aligned, idx->aligned + idx->sizes[0]),
-       *scratch, qRow, diag, scale});
+       *scratch, qRow, diag, scale, tinyProduct()});
 }
 
 void poolRecorder(MemRef<float, 2> *x, MemRef<float, 2> *y, intptr_t begin,
@@ -150,11 +158,15 @@ TEST_P(CpuBackendTest, AttendCallsOncePerRowLongestFirst) {
     EXPECT_EQ(call.lse.strides[0], 2);
     EXPECT_EQ(call.diag, -7);
     EXPECT_EQ(call.scale, program.scale);
+#if defined(__SSE__)
+    EXPECT_EQ(call.tiny, 0); // flushed, inside of the call alone
+#endif
     EXPECT_EQ(call.scratch.sizes[0], 4096);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(call.scratch.aligned) % 64, 0u);
   }
   EXPECT_EQ(lists, (std::vector<std::vector<int32_t>>{
                        {0, 4}, {}, {0, 1, 2, 3, 4}, {2}}));
+  EXPECT_GT(tinyProduct(), 0);
 }
 
 TEST_P(CpuBackendTest, RangeOfKvBlocksIsASliceOfTheList) {
