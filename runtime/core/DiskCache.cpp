@@ -13,12 +13,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -188,10 +189,13 @@ struct StoredFile {
 
 /// The process of NAME.tmp.PID.N, or 0 for other names.
 static pid_t writerOf(const std::string &name) {
-  size_t at = name.find(".sac.tmp.");
-  return at == std::string::npos
-             ? 0
-             : static_cast<pid_t>(std::atol(name.c_str() + at + 9));
+  static constexpr std::string_view mark = ".sac.tmp.";
+  size_t at = name.find(mark);
+  pid_t writer = 0;
+  if (at != std::string::npos)
+    std::from_chars(name.data() + at + mark.size(), name.data() + name.size(),
+                    writer);
+  return writer;
 }
 
 /// Whether a temporary file is what a killed process left. One of another

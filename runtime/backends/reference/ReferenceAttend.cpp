@@ -84,7 +84,7 @@ void ReferenceRow::add(Range keys) {
 }
 
 double ReferenceRow::finish(double *o) const {
-  if (!lseOnly)
+  if (o)
     for (int64_t i = 0; i < headDim; ++i)
       o[i] = empty ? 0.0 : sum[static_cast<size_t>(i)] / weights;
   return empty ? -std::numeric_limits<double>::infinity()

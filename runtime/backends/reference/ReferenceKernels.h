@@ -29,7 +29,8 @@ public:
   void begin(const double *q, double scale);
   /// Adds keys [keys.begin, keys.end).
   void add(Range keys);
-  /// Writes o [headDim] and returns the natural-log LSE; 0 and -inf when no key
+  /// Writes o [headDim], unless it is null, and returns the natural-log LSE; 0
+  /// and -inf when no key
   /// was added.
   double finish(double *o) const;
 
