@@ -30,8 +30,7 @@ public:
   /// Adds keys [keys.begin, keys.end).
   void add(Range keys);
   /// Writes o [headDim], unless it is null, and returns the natural-log LSE; 0
-  /// and -inf when no key
-  /// was added.
+  /// and -inf when no key was added.
   double finish(double *o) const;
 
 private:
