@@ -40,6 +40,8 @@ class Archive:
         self.bytes = os.path.getsize(build["archive"])
         self.build_dir = os.path.dirname(build["archive"])
         self.tree = build["unpacked"]
+        # The LLVM that the build used, which the archive must not need.
+        self.llvm = os.path.join(os.path.dirname(build["llvm_tools_dir"]), "lib")
         self.commands = sorted(glob.glob(os.path.join(self.tree, "bin", "*")))
         self.library = os.path.realpath(os.path.join(self.tree, "lib", "libsparseattn.so"))
         self.objects = self.commands + [self.library]
@@ -126,8 +128,8 @@ def loads(archive):
 def beside_another_llvm(archive, folder):
     """A host that brings an LLVM and a C++ library of its own."""
     host = os.path.join(folder, "unittests", "capi-one-layer")
-    others = sorted(glob.glob("/usr/lib/llvm-22/lib/libLLVM.so.*"))
-    others += sorted(glob.glob("/usr/lib/llvm-22/lib/libMLIR.so.*"))
+    others = sorted(glob.glob(os.path.join(archive.llvm, "libLLVM.so.*")))
+    others += sorted(glob.glob(os.path.join(archive.llvm, "libMLIR.so.*")))
     if not others:
         print("SKIP: archive/beside-another-llvm")
         return

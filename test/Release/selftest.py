@@ -67,7 +67,7 @@ def path_of_the_build(archive):
 
 
 def llvm_shown(archive):
-    archive.library = "/usr/lib/llvm-22/lib/libMLIR.so"
+    archive.library = os.path.join(archive.llvm, "libMLIR.so")
     return check_archive.shows, {"exports-the-api", "exports-nothing-else"}
 
 
