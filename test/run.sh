@@ -86,9 +86,9 @@ if [ "$release" = yes ]; then
   unset LD_LIBRARY_PATH LD_PRELOAD
   folder=$build_dir/test-archive
   rm -rf "$folder"
-  llvm_tools=$(sed -n 's/^LLVM_TOOLS_BINARY_DIR:[A-Z]*=//p' "$build_dir/CMakeCache.txt")
-  "$python" "$root/test/Release/prepare.py" "$archive" "$folder" \
-    "${llvm_tools:-/usr/lib/llvm-22/bin}"
+  llvm_tools=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["llvm_tools_dir"])' \
+    "$build_dir/test/build.json")
+  "$python" "$root/test/Release/prepare.py" "$archive" "$folder" "$llvm_tools"
   build_dir=$folder
   arguments=(--only release,lit,docs,examples ${arguments[@]+"${arguments[@]}"})
 fi
