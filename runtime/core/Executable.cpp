@@ -8,6 +8,7 @@
 #include "sparseattn-rt/Executable.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace sart;
 
@@ -18,6 +19,12 @@ std::string KernelSpec::name() const {
                   headDim, "_q", blockQ, "_k", blockK, causal ? "_causal" : "");
   case Kind::Pool:
     return concat("pool_", toString(dtype), "_d", headDim, "_b", blockQ);
+  case Kind::OrderTiles:
+    return "order_tiles";
+  case Kind::Merge:
+    return concat("merge_d", headDim);
+  case Kind::Convert:
+    return concat("convert_", toString(dtype), "_", toString(outDtype));
   case Kind::Route:
     break;
   }
@@ -25,18 +32,32 @@ std::string KernelSpec::name() const {
 }
 
 bool KernelSpec::operator==(const KernelSpec &o) const {
-  if (kind != o.kind || headDim != o.headDim)
+  if (kind != o.kind)
     return false;
   switch (kind) {
   case Kind::Attend:
-    return dtype == o.dtype && outDtype == o.outDtype && blockQ == o.blockQ &&
-           blockK == o.blockK && causal == o.causal;
+    return headDim == o.headDim && dtype == o.dtype && outDtype == o.outDtype &&
+           blockQ == o.blockQ && blockK == o.blockK && causal == o.causal;
   case Kind::Pool:
-    return dtype == o.dtype && blockQ == o.blockQ;
+    return headDim == o.headDim && dtype == o.dtype && blockQ == o.blockQ;
+  case Kind::OrderTiles:
+    return true;
+  case Kind::Convert:
+    return dtype == o.dtype && outDtype == o.outDtype;
   case Kind::Route:
+  case Kind::Merge:
     break;
   }
-  return true;
+  return headDim == o.headDim;
+}
+
+bool DeviceLaunch::operator==(const DeviceLaunch &o) const {
+  auto fields = [](const DeviceLaunch &launch) {
+    return std::tie(launch.entry, launch.threads, launch.sharedBytes,
+                    launch.persistent, launch.tilesPerCta, launch.tileRows,
+                    launch.qBoxRows, launch.kvBoxRows, launch.boxCols);
+  };
+  return fields(*this) == fields(o);
 }
 
 const LoadedKernel *KernelTable::find(const KernelSpec &spec) const {
@@ -94,24 +115,44 @@ KernelSpec sart::routeKernel(const Program &program) {
   return spec;
 }
 
-std::vector<KernelSpec> sart::requiredKernels(const Program &program) {
+KernelSpec sart::convertKernel(DType from, DType to) {
+  KernelSpec spec;
+  spec.kind = KernelSpec::Kind::Convert;
+  spec.dtype = from;
+  spec.outDtype = to;
+  return spec;
+}
+
+/// Where the kernels of a program run.
+enum class Target { Host, Device };
+
+static std::vector<KernelSpec> kernelsOf(const Program &program,
+                                         Target target) {
   std::vector<KernelSpec> specs;
   auto require = [&](const KernelSpec &spec) {
     if (std::find(specs.begin(), specs.end(), spec) == specs.end())
       specs.push_back(spec);
   };
+  auto requireOnDevice = [&](KernelSpec::Kind kind) {
+    KernelSpec spec;
+    spec.kind = kind;
+    spec.headDim = program.placement.shape.headDim;
+    if (target == Target::Device)
+      require(spec);
+  };
   DType dtype = program.placement.shape.dtype;
   for (const std::vector<Instruction> &list : program.ranks) {
     for (const Instruction &instruction : list) {
+      auto typeOf = [&](size_t operand) {
+        return windowDType(program, instruction, operand, dtype);
+      };
       switch (instruction.opcode) {
       case Opcode::Attend:
-        require(attendKernel(program,
-                             windowDType(program, instruction, 0, dtype),
-                             windowDType(program, instruction, 4, dtype)));
+        require(attendKernel(program, typeOf(0), typeOf(4)));
+        requireOnDevice(KernelSpec::Kind::OrderTiles);
         break;
       case Opcode::Pool:
-        require(poolKernel(program, windowDType(program, instruction, 0, dtype),
-                           isKeySide(instruction)));
+        require(poolKernel(program, typeOf(0), isKeySide(instruction)));
         break;
       case Opcode::Route:
         // Other policies are filled by rule, without scores.
@@ -119,10 +160,25 @@ std::vector<KernelSpec> sart::requiredKernels(const Program &program) {
             program.policy.kind == RoutingPolicy::Kind::TopK)
           require(routeKernel(program));
         break;
+      case Opcode::Merge:
+        requireOnDevice(KernelSpec::Kind::Merge);
+        break;
+      case Opcode::Convert:
+        if (target == Target::Device && typeOf(0) != typeOf(1))
+          require(convertKernel(typeOf(0), typeOf(1)));
+        break;
       default:
         break;
       }
     }
   }
   return specs;
+}
+
+std::vector<KernelSpec> sart::requiredKernels(const Program &program) {
+  return kernelsOf(program, Target::Host);
+}
+
+std::vector<KernelSpec> sart::requiredDeviceKernels(const Program &program) {
+  return kernelsOf(program, Target::Device);
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,15 +30,25 @@ struct MemRef {
 
 /// What a kernel is specialised on. Mask content never is.
 struct KernelSpec {
-  enum class Kind : uint8_t { Attend = 0, Pool = 1, Route = 2 };
+  /// OrderTiles, Merge and Convert are kernels of devices alone; a host does
+  /// that work itself.
+  enum class Kind : uint8_t {
+    Attend = 0,
+    Pool = 1,
+    Route = 2,
+    OrderTiles = 3,
+    Merge = 4,
+    Convert = 5
+  };
   Kind kind = Kind::Attend;
-  DType dtype = DType::F32;    ///< q, k, v (attend), x (pool)
-  DType outDtype = DType::F32; ///< o (attend)
+  DType dtype = DType::F32;    ///< q, k, v (attend), x (pool), source (convert)
+  DType outDtype = DType::F32; ///< o (attend), target (convert)
   int64_t headDim = 128;
   int64_t blockQ = 128; ///< block of q (attend), of x (pool)
   int64_t blockK = 128; ///< attend
   bool causal = false;  ///< attend
-  /// attend_f32_f32_d128_q128_k128[_causal], pool_f32_d128_b128, route_d128
+  /// attend_f32_f32_d128_q128_k128[_causal], pool_f32_d128_b128, route_d128,
+  /// order_tiles, merge_d128, convert_f32_bf16
   std::string name() const;
   /// Compares what the kind is specialised on, that is, what name() says.
   bool operator==(const KernelSpec &o) const;
@@ -47,15 +58,35 @@ struct KernelSpec {
 KernelSpec attendKernel(const Program &program, DType inputs, DType output);
 KernelSpec poolKernel(const Program &program, DType input, bool keySide);
 KernelSpec routeKernel(const Program &program);
+KernelSpec convertKernel(DType from, DType to);
 
 /// Kernels a program's instructions need, without duplicates.
 std::vector<KernelSpec> requiredKernels(const Program &program);
+/// The same on a device, which also orders tiles, merges and converts by
+/// kernels.
+std::vector<KernelSpec> requiredDeviceKernels(const Program &program);
+
+/// How a kernel of a device is launched. Host kernels have none.
+struct DeviceLaunch {
+  std::string entry;       ///< the function's name in the binary
+  int32_t threads = 0;     ///< per CTA
+  int32_t sharedBytes = 0; ///< dynamic shared memory, allowed before launch
+  bool persistent = false; ///< grid = min(SMs, ceil(tiles / tilesPerCta));
+                           ///< else the task's own grid
+  int32_t tilesPerCta = 1; ///< persistent: tiles a CTA works on at once
+  int32_t tileRows = 0;    ///< attend: rows of q per tile
+  int32_t qBoxRows = 0;    ///< attend: rows of a tensor map box of q
+  int32_t kvBoxRows = 0;   ///< attend: of k and v
+  int32_t boxCols = 0;     ///< attend: columns of every box
+  bool operator==(const DeviceLaunch &o) const;
+};
 
 /// One kernel of an executable, by the name of its spec.
 struct ExecutableKernel {
   std::string name;
   int64_t scratchBytes = 0;           ///< attend: fixed
   int64_t scratchBytesPerKvBlock = 0; ///< route: plus this per kv-block
+  std::optional<DeviceLaunch> launch = std::nullopt; ///< kernels of a device
 };
 
 /// A compiled binary and the kernels in it, before a loader of its kind makes
@@ -68,7 +99,7 @@ struct Executable {
 /// Versioned bytes of an executable, with a hash of their content.
 std::vector<uint8_t> serialize(const Executable &executable);
 /// Total on any input. Refuses names that are empty or given twice and scratch
-/// sizes outside of 0 to 2^40 bytes.
+/// sizes outside of 0 to 2^40 bytes, and launches no device can do.
 Expected<Executable> deserializeExecutable(const uint8_t *bytes, size_t size);
 
 /// One loaded kernel. `entry` is the C interface function; its arguments are
@@ -90,6 +121,10 @@ struct LoadedKernel {
   int64_t scratchBytes = 0;           ///< attend: fixed
   int64_t scratchBytesPerKvBlock = 0; ///< route: plus this per kv-block
   std::shared_ptr<void> owner;        ///< keeps the code alive
+  /// A kernel of a device has these in place of an entry: the backend loads
+  /// `binary` (a cubin, or PTX text) on the device that runs it.
+  std::optional<DeviceLaunch> launch = std::nullopt;
+  std::shared_ptr<const std::string> binary = nullptr;
 };
 
 /// Set of kernels, looked up by spec.

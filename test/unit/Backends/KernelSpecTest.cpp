@@ -63,6 +63,29 @@ TEST(KernelSpec, Names) {
   EXPECT_EQ(spec.name(), "pool_f16_d128_b48");
   spec.kind = KernelSpec::Kind::Route;
   EXPECT_EQ(spec.name(), "route_d128");
+  spec.kind = KernelSpec::Kind::OrderTiles;
+  EXPECT_EQ(spec.name(), "order_tiles");
+  spec.kind = KernelSpec::Kind::Merge;
+  EXPECT_EQ(spec.name(), "merge_d128");
+  EXPECT_EQ(convertKernel(DType::F32, DType::BF16).name(), "convert_f32_bf16");
+}
+
+TEST(KernelSpec, RequiredOnADevice) {
+  Program program = layer();
+  auto add = [&](Opcode opcode, std::vector<int32_t> windows) {
+    program.ranks[0].push_back(instructionOf(opcode, std::move(windows)));
+  };
+  add(Opcode::Merge, {2, 2, 2, 2});
+  add(Opcode::Convert, {2, 1});
+  add(Opcode::Convert, {0, 1}); // a copy
+  std::vector<std::string> names;
+  for (const KernelSpec &spec : requiredDeviceKernels(program))
+    names.push_back(spec.name());
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "pool_bf16_d64_b16", "pool_bf16_d64_b24", "route_d64",
+                       "attend_bf16_bf16_d64_q16_k24_causal", "order_tiles",
+                       "attend_bf16_f32_d64_q16_k24_causal", "merge_d64",
+                       "convert_f32_bf16"}));
 }
 
 TEST(KernelSpec, RequiredByAProgram) {
@@ -80,7 +103,8 @@ TEST(KernelSpec, RequiredByAProgram) {
 TEST(KernelSpec, EqualWhereTheNameIs) {
   std::vector<KernelSpec> specs;
   for (auto kind : {KernelSpec::Kind::Attend, KernelSpec::Kind::Pool,
-                    KernelSpec::Kind::Route})
+                    KernelSpec::Kind::Route, KernelSpec::Kind::OrderTiles,
+                    KernelSpec::Kind::Merge, KernelSpec::Kind::Convert})
     for (DType dtype : {DType::F32, DType::BF16})
       for (DType out : {DType::F32, DType::BF16})
         for (int64_t size : {64, 128})

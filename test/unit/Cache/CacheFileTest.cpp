@@ -47,8 +47,24 @@ CacheEntry sample() {
   return {std::string("key\n\0 with \xff", 12), std::string("\0payload", 8)};
 }
 
+DeviceLaunch sampleLaunch() {
+  DeviceLaunch launch;
+  launch.entry = "attend_bf16";
+  launch.threads = 384;
+  launch.sharedBytes = 163968;
+  launch.persistent = true;
+  launch.tilesPerCta = 2;
+  launch.tileRows = 128;
+  launch.qBoxRows = 127;
+  launch.kvBoxRows = 64;
+  launch.boxCols = 63;
+  return launch;
+}
+
 Executable sampleExecutable() {
-  return {{{"attend_f32", 4096, 0}, {"route_d32", 64, 12}},
+  return {{{"attend_f32", 4096, 0},
+           {"attend_bf16@sm_90a", 0, 0, sampleLaunch()},
+           {"route_d32", 64, 12}},
           std::string("\x7f"
                       "ELF\0\1",
                       6)};
@@ -142,10 +158,13 @@ TEST(ExecutableFormat, RoundTrip) {
   Expected<Executable> read = readExecutable(serialize(executable));
   ASSERT_TRUE(read.ok()) << read.message();
   EXPECT_EQ(read->binary, executable.binary);
-  ASSERT_EQ(read->kernels.size(), 2u);
+  ASSERT_EQ(read->kernels.size(), 3u);
   EXPECT_EQ(read->kernels[0].name, "attend_f32");
   EXPECT_EQ(read->kernels[0].scratchBytes, 4096);
-  EXPECT_EQ(read->kernels[1].scratchBytesPerKvBlock, 12);
+  EXPECT_FALSE(read->kernels[0].launch.has_value());
+  ASSERT_TRUE(read->kernels[1].launch.has_value());
+  EXPECT_TRUE(*read->kernels[1].launch == sampleLaunch());
+  EXPECT_EQ(read->kernels[2].scratchBytesPerKvBlock, 12);
 }
 
 TEST(ExecutableFormat, RefusesCutsAndWrongFields) {
@@ -161,7 +180,7 @@ TEST(ExecutableFormat, RefusesCutsAndWrongFields) {
   Executable executable = sampleExecutable();
   executable.kernels[1].name = "attend_f32";
   EXPECT_EQ(readExecutable(serialize(executable)).message(),
-            "kernel name at offset 34: got 'attend_f32', expected one that is "
+            "kernel name at offset 35: got 'attend_f32', expected one that is "
             "not empty and not there yet");
   executable.kernels[1].name = "";
   EXPECT_FALSE(readExecutable(serialize(executable)).ok());
@@ -172,4 +191,92 @@ TEST(ExecutableFormat, RefusesCutsAndWrongFields) {
             "1099511627776");
   executable.kernels[0].scratchBytes = (int64_t(1) << 40) + 1;
   EXPECT_FALSE(readExecutable(serialize(executable)).ok());
+}
+
+TEST(ExecutableFormat, HasTheDocumentedLaunchBytes) {
+  Executable executable = {{{"k", 1, 2, sampleLaunch()}}, "b"};
+  Bytes bytes = serialize(executable);
+  Bytes expected = {
+      1,   0,   0,   0,    1,    0,   0,   0,   'k', // kernels, name
+      1,   0,   0,   0,    0,    0,   0,   0,        // scratch
+      2,   0,   0,   0,    0,    0,   0,   0,        // per kv-block
+      1,   11,  0,   0,    0,                        // launch, entry
+      'a', 't', 't', 'e',  'n',  'd', '_', 'b', 'f', '1', '6', 0x80,
+      1,   0,   0,   0x80, 0x80, 2,   0,      // threads, shared
+      1,                                      // persistent
+      2,   0,   0,   0,    128,  0,   0,   0, // tiles, tile rows
+      127, 0,   0,   0,    64,   0,   0,   0,   63,  0,   0,   0, // boxes
+      1,   0,   0,   0,    'b'};
+  EXPECT_EQ(Bytes(bytes.begin() + headerBytes, bytes.end()), expected);
+  EXPECT_EQ(bytes[6], 2) << "version";
+}
+
+TEST(ExecutableFormat, RefusesLaunchesThatNoDeviceDoes) {
+  struct {
+    int32_t DeviceLaunch::*field;
+    int32_t value;
+    const char *message;
+  } cases[] = {
+      {&DeviceLaunch::threads, 0,
+       "threads of a launch at offset 41 out of range: got 0, expected 1 to "
+       "1024"},
+      {&DeviceLaunch::threads, 1025,
+       "threads of a launch at offset 41 out of range: got 1025, expected 1 to "
+       "1024"},
+      {&DeviceLaunch::sharedBytes, -1,
+       "shared bytes of a launch at offset 45 out of range: got -1, expected 0 "
+       "to 1048576"},
+      {&DeviceLaunch::tilesPerCta, 0,
+       "tiles per CTA of a launch at offset 50 out of range: got 0, expected 1 "
+       "to 64"},
+      {&DeviceLaunch::tileRows, 1025,
+       "tile rows of a launch at offset 54 out of range: got 1025, expected 0 "
+       "to 1024"},
+      {&DeviceLaunch::qBoxRows, 257,
+       "q box rows of a launch at offset 58 out of range: got 257, expected 0 "
+       "to 256"},
+      {&DeviceLaunch::kvBoxRows, -5,
+       "kv box rows of a launch at offset 62 out of range: got -5, expected 0 "
+       "to 256"},
+      {&DeviceLaunch::boxCols, 300,
+       "box columns of a launch at offset 66 out of range: got 300, expected 0 "
+       "to 256"},
+  };
+  for (const auto &wrong : cases) {
+    Executable executable = {{{"k", 1, 2, sampleLaunch()}}, "b"};
+    (*executable.kernels[0].launch).*wrong.field = wrong.value;
+    EXPECT_EQ(readExecutable(serialize(executable)).message(), wrong.message);
+  }
+  Executable executable = {{{"k", 1, 2, sampleLaunch()}}, "b"};
+  executable.kernels[0].launch->entry = "";
+  EXPECT_EQ(readExecutable(serialize(executable)).message(),
+            "entry of a launch at offset 26: got '', expected a name of a "
+            "function without zero characters");
+  executable.kernels[0].launch->entry = std::string("a\0b", 3);
+  EXPECT_EQ(readExecutable(serialize(executable)).message(),
+            "entry of a launch at offset 26: got 'a', expected a name of a "
+            "function without zero characters");
+  Bytes flagged = serialize(executable);
+  flagged[headerBytes + 25] = 2;
+  EXPECT_EQ(readExecutable(repaired(flagged)).message(),
+            "presence of a launch at offset 25 is unknown: got 2, expected 0 "
+            "to 1");
+}
+
+TEST(ExecutableFormat, RandomBodiesAreReadOrRefused) {
+  std::mt19937 random(11);
+  Bytes whole = serialize(sampleExecutable());
+  int readable = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Bytes bytes = whole;
+    for (unsigned changes = 1 + random() % 3; changes > 0; --changes)
+      bytes[headerBytes + random() % (bytes.size() - headerBytes)] =
+          static_cast<uint8_t>(random() % 4);
+    bytes = repaired(bytes);
+    if (Expected<Executable> read = readExecutable(bytes)) {
+      EXPECT_EQ(serialize(*read), bytes);
+      ++readable;
+    }
+  }
+  EXPECT_GT(readable, 100);
 }
