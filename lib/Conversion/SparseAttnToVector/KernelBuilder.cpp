@@ -86,8 +86,12 @@ mlir::sparseattn::buildKernel(OpBuilder &builder, Location loc,
     return buildPoolKernel(emitter, spec);
   case sart::KernelSpec::Kind::Route:
     return buildRouteKernel(emitter, spec);
+  case sart::KernelSpec::Kind::OrderTiles:
+  case sart::KernelSpec::Kind::Merge:
+  case sart::KernelSpec::Kind::Convert:
+    break;
   }
-  return emitError(loc) << "kernel kind is not known: got "
+  return emitError(loc) << "kernel kind is not known to cpus: got "
                         << static_cast<int>(spec.kind)
                         << ", expected 0, 1 or 2";
 }

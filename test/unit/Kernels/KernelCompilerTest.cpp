@@ -130,7 +130,10 @@ TEST_F(KernelCompilerTest, UnsupportedSpecsAreNamed) {
   uint8_t unknown = 7; // a kind read from a file
   std::memcpy(&spec.kind, &unknown, 1);
   EXPECT_EQ(errorOf(spec),
-            "kernel kind is not known: got 7, expected 0, 1 or 2");
+            "kernel kind is not known to cpus: got 7, expected 0, 1 or 2");
+  spec.kind = KernelSpec::Kind::Merge; // of devices alone
+  EXPECT_EQ(errorOf(spec),
+            "kernel kind is not known to cpus: got 4, expected 0, 1 or 2");
   EXPECT_EQ(errorOf(KernelSpec()), "");
 }
 
