@@ -22,7 +22,7 @@ std::string KernelSpec::name() const {
   case Kind::OrderTiles:
     return "order_tiles";
   case Kind::Merge:
-    return concat("merge_d", headDim);
+    return "merge_f32";
   case Kind::Convert:
     return concat("convert_", toString(dtype), "_", toString(outDtype));
   case Kind::Route:
@@ -41,11 +41,11 @@ bool KernelSpec::operator==(const KernelSpec &o) const {
   case Kind::Pool:
     return headDim == o.headDim && dtype == o.dtype && blockQ == o.blockQ;
   case Kind::OrderTiles:
+  case Kind::Merge:
     return true;
   case Kind::Convert:
     return dtype == o.dtype && outDtype == o.outDtype;
   case Kind::Route:
-  case Kind::Merge:
     break;
   }
   return headDim == o.headDim;
@@ -63,6 +63,13 @@ bool DeviceLaunch::operator==(const DeviceLaunch &o) const {
 const LoadedKernel *KernelTable::find(const KernelSpec &spec) const {
   for (const LoadedKernel &kernel : kernels)
     if (kernel.spec == spec)
+      return &kernel;
+  return nullptr;
+}
+
+const LoadedKernel *KernelTable::findEntry(std::string_view entry) const {
+  for (const LoadedKernel &kernel : kernels)
+    if (kernel.launch && kernel.launch->entry == entry)
       return &kernel;
   return nullptr;
 }
@@ -136,7 +143,6 @@ static std::vector<KernelSpec> kernelsOf(const Program &program,
   auto requireOnDevice = [&](KernelSpec::Kind kind) {
     KernelSpec spec;
     spec.kind = kind;
-    spec.headDim = program.placement.shape.headDim;
     if (target == Target::Device)
       require(spec);
   };

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sart {
@@ -48,7 +49,7 @@ struct KernelSpec {
   int64_t blockK = 128; ///< attend
   bool causal = false;  ///< attend
   /// attend_f32_f32_d128_q128_k128[_causal], pool_f32_d128_b128, route_d128,
-  /// order_tiles, merge_d128, convert_f32_bf16
+  /// order_tiles, merge_f32, convert_f32_bf16
   std::string name() const;
   /// Compares what the kind is specialised on, that is, what name() says.
   bool operator==(const KernelSpec &o) const;
@@ -132,6 +133,9 @@ class KernelTable {
 public:
   void add(LoadedKernel kernel) { kernels.push_back(std::move(kernel)); }
   const LoadedKernel *find(const KernelSpec &spec) const;
+  /// The kernel of a device whose function is called `entry`. Kernels that
+  /// route (DeviceRouting.h) are found so: some specs need several functions.
+  const LoadedKernel *findEntry(std::string_view entry) const;
   size_t size() const { return kernels.size(); }
 
 private:

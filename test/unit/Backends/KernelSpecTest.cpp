@@ -66,7 +66,7 @@ TEST(KernelSpec, Names) {
   spec.kind = KernelSpec::Kind::OrderTiles;
   EXPECT_EQ(spec.name(), "order_tiles");
   spec.kind = KernelSpec::Kind::Merge;
-  EXPECT_EQ(spec.name(), "merge_d128");
+  EXPECT_EQ(spec.name(), "merge_f32");
   EXPECT_EQ(convertKernel(DType::F32, DType::BF16).name(), "convert_f32_bf16");
 }
 
@@ -84,7 +84,7 @@ TEST(KernelSpec, RequiredOnADevice) {
   EXPECT_EQ(names, (std::vector<std::string>{
                        "pool_bf16_d64_b16", "pool_bf16_d64_b24", "route_d64",
                        "attend_bf16_bf16_d64_q16_k24_causal", "order_tiles",
-                       "attend_bf16_f32_d64_q16_k24_causal", "merge_d64",
+                       "attend_bf16_f32_d64_q16_k24_causal", "merge_f32",
                        "convert_f32_bf16"}));
 }
 
@@ -138,4 +138,15 @@ TEST(KernelSpec, TableFindsBySpec) {
   EXPECT_EQ(table.find(spec)->scratchBytes, 64);
   spec.headDim = 96;
   EXPECT_EQ(table.find(spec), nullptr);
+  for (const char *entry : {"route_d64_r16", "route_d64_r8"}) {
+    LoadedKernel kernel;
+    kernel.spec.kind = KernelSpec::Kind::Route;
+    kernel.launch.emplace();
+    kernel.launch->entry = entry;
+    table.add(kernel);
+  }
+  ASSERT_NE(table.findEntry("route_d64_r8"), nullptr);
+  EXPECT_EQ(table.findEntry("route_d64_r8")->launch->entry, "route_d64_r8");
+  EXPECT_EQ(table.findEntry("route_d64"), nullptr);
+  EXPECT_EQ(table.findEntry(""), nullptr) << "host kernels have no launch";
 }
