@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Jit/KernelCompiler.h"
 
+#include "Stopwatch.h"
+
 #include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
 #include "sparseattn/Jit/KernelPipeline.h"
 
@@ -23,7 +25,6 @@
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 
-#include <chrono>
 #include <mutex>
 
 using namespace mlir;
@@ -41,23 +42,6 @@ struct KernelCompiler::Impl {
   llvm::Error link(StringRef object, std::vector<CompiledKernel> &kernels);
   llvm::Error emitObject(llvm::Module &module, SmallVectorImpl<char> &object);
 };
-
-namespace {
-/// Milliseconds since construction or the last call.
-class Stopwatch {
-public:
-  double lap() {
-    auto now = Clock::now();
-    std::chrono::duration<double, std::milli> elapsed = now - last;
-    last = now;
-    return elapsed.count();
-  }
-
-private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last = Clock::now();
-};
-} // namespace
 
 KernelCompiler::KernelCompiler(std::unique_ptr<Impl> impl)
     : impl(std::move(impl)) {}

@@ -11,6 +11,7 @@
 #include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
+#include "sparseattn/Jit/GpuKernelPipeline.h"
 #include "sparseattn/Jit/KernelPipeline.h"
 #include "sparseattn/Pipelines/Pipelines.h"
 #include "sparseattn/Transforms/Boundary/Passes.h"
@@ -32,6 +33,7 @@ void mlir::sparseattn::registerAllDialects(DialectRegistry &registry) {
   registerSparseAttnDialect(registry);
   sa_comm::registerCommDialect(registry);
   registerKernelDialects(registry);
+  registerGpuKernelDialects(registry);
 }
 
 void mlir::sparseattn::registerAllPasses() {
@@ -43,5 +45,6 @@ void mlir::sparseattn::registerAllPasses() {
   registerSparseAttnCommPasses();
   registerSparseAttnKernelPasses();
   registerCpuKernelPipeline();
+  registerGpuKernelPipeline();
   registerPipelines();
 }

@@ -6,8 +6,8 @@
 # sa_tool_NAME in it and a program that calls that function.
 
 # Back ends and parts of LLVM that the compiler uses by itself; llvm-config adds
-# what they need. A GPU back end is one more word here (nvptx).
-set(SPARSEATTN_LLVM_COMPONENTS x86 orcjit
+# what they need.
+set(SPARSEATTN_LLVM_COMPONENTS x86 nvptx orcjit
     CACHE STRING "LLVM components of the redistributable library")
 mark_as_advanced(SPARSEATTN_LLVM_COMPONENTS)
 
@@ -17,16 +17,20 @@ set(SPARSEATTN_MLIR_LIBRARIES
   MLIRBuiltinToLLVMIRTranslation
   MLIRControlFlowToLLVM
   MLIRFuncToLLVM
+  MLIRIndexToLLVM
   MLIRLLVMToLLVMIRTranslation
   MLIRLspServerLib
   MLIRMathToLLVM
   MLIRMemRefToLLVM
+  MLIRNVVMToLLVM
+  MLIRNVVMToLLVMIRTranslation
   MLIROptLib
   MLIRReconcileUnrealizedCasts
   MLIRReduceLib
   MLIRSCFToControlFlow
   MLIRTargetLLVMIRExport
   MLIRTransforms
+  MLIRUBToLLVM
   MLIRVectorToLLVMPass
 )
 

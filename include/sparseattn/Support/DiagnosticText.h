@@ -47,6 +47,9 @@ public:
         others ? text + "; and " + std::to_string(others) + " more" : text);
   }
 
+  /// Whether nothing was collected.
+  bool empty() const { return text.empty(); }
+
 private:
   void append(Diagnostic &diagnostic) {
     // Line 0 is a module that no text opens: the whole of it is meant.

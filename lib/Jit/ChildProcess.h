@@ -1,0 +1,59 @@
+//===- ChildProcess.h - Programs that are run for their output  -*- C++ -*-===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef SPARSEATTN_LIB_JIT_CHILDPROCESS_H
+#define SPARSEATTN_LIB_JIT_CHILDPROCESS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace mlir {
+namespace sparseattn {
+
+/// A new empty folder that goes with all that is in it.
+class TemporaryFolder {
+public:
+  static llvm::Expected<TemporaryFolder> create(llvm::StringRef what);
+  TemporaryFolder(TemporaryFolder &&other) noexcept;
+  TemporaryFolder &operator=(TemporaryFolder &&) = delete;
+  ~TemporaryFolder();
+
+  /// The full name of `name` in it.
+  std::string file(llvm::StringRef name) const;
+
+private:
+  explicit TemporaryFolder(std::string path) : path(std::move(path)) {}
+  std::string path;
+};
+
+/// What a program that ended by itself left.
+struct ChildOutput {
+  int status = 0;
+  std::string text; ///< stdout and stderr, as they were written
+  double milliseconds = 0;
+};
+
+/// Runs `program` and waits for it, with no input. `what` stands in messages.
+/// Fails if it cannot be started or is ended by a signal.
+llvm::Expected<ChildOutput> runChild(const std::string &program,
+                                     llvm::ArrayRef<llvm::StringRef> arguments,
+                                     llvm::StringRef what);
+
+llvm::Error writeWhole(const std::string &path, llvm::StringRef content);
+llvm::Expected<std::string> readWhole(const std::string &path);
+
+/// File of the program or shared library that `address` lies in, with links
+/// resolved; empty if it has none.
+std::string objectFileOf(const void *address);
+
+} // namespace sparseattn
+} // namespace mlir
+
+#endif // SPARSEATTN_LIB_JIT_CHILDPROCESS_H
