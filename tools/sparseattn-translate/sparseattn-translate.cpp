@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CommandLine.h"
+#include "KernelTranslation.h"
 
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
+#include "sparseattn/Jit/GpuKernelPipeline.h"
 #include "sparseattn/Support/DiagnosticText.h"
 #include "sparseattn/Support/ModuleText.h"
 #include "sparseattn/Target/MaskFile/MaskFile.h"
@@ -31,18 +33,25 @@ using sart::Status;
 namespace {
 
 enum class Direction {
-  None,
   ProgramToText,
   TextToProgram,
   MaskFileToText,
-  TextToMaskFile
+  TextToMaskFile,
+  KernelToPtx,
+  KernelToCubin
+};
+
+/// What the options say beside the direction.
+struct TranslateOptions {
+  int64_t instance = 0;
+  std::string ptxas;
 };
 
 /// Translates one input; bytes in, bytes out.
 class Translation {
 public:
-  Translation(MLIRContext &context, int64_t instance)
-      : context(context), instance(instance) {}
+  Translation(MLIRContext &context, const TranslateOptions &options)
+      : context(context), options(options) {}
 
   Expected<std::string> run(Direction direction, const std::string &input) {
     switch (direction) {
@@ -52,9 +61,14 @@ public:
       return textToProgram(input);
     case Direction::MaskFileToText:
       return maskFileToText(input);
-    default:
+    case Direction::TextToMaskFile:
       return textToMaskFile(input);
+    case Direction::KernelToPtx:
+      return sparseattn::kernelToPtx(input, context, options.ptxas);
+    case Direction::KernelToCubin:
+      return sparseattn::kernelToCubin(input, context, options.ptxas);
     }
+    llvm_unreachable("every direction is above");
   }
 
 private:
@@ -103,7 +117,7 @@ private:
         sart::TraceFile::parse(bytes(input), input.size());
     if (!file)
       return file.status();
-    auto module = sparseattn::importMaskFile(*file, instance, &context);
+    auto module = sparseattn::importMaskFile(*file, options.instance, &context);
     if (!module)
       return module.status();
     return print(**module);
@@ -123,7 +137,7 @@ private:
   }
 
   MLIRContext &context;
-  int64_t instance;
+  const TranslateOptions &options;
 };
 
 Expected<std::string> readInput(const std::string &path) {
@@ -135,19 +149,35 @@ Expected<std::string> readInput(const std::string &path) {
 Status translate(int argc, char **argv) {
   sart::CommandLine line("sparseattn-translate", "DIRECTION INPUT [-o OUTPUT]",
                          "Translates program bytes and mask files to MLIR text "
-                         "and back; - is stdin or stdout.");
-  std::vector<Direction> directions;
-  bool flags[4] = {};
-  line.addFlag("program-to-sa-comm", "program bytes to sa_comm text", flags[0]);
-  line.addFlag("sa-comm-to-program", "sa_comm text to program bytes", flags[1]);
-  line.addFlag("mask-file-to-sparseattn",
-               "mask file (.bmt) to a function that returns the mask",
-               flags[2]);
-  line.addFlag("sparseattn-to-mask-file",
-               "the text's explicit_mask to a mask file", flags[3]);
-  int64_t instance = 0;
+                         "and back, and GPU kernels to PTX; - is stdin or "
+                         "stdout.");
+  struct {
+    Direction direction;
+    const char *name, *help;
+    bool given;
+  } all[] = {
+      {Direction::ProgramToText, "program-to-sa-comm",
+       "program bytes to sa_comm text", false},
+      {Direction::TextToProgram, "sa-comm-to-program",
+       "sa_comm text to program bytes", false},
+      {Direction::MaskFileToText, "mask-file-to-sparseattn",
+       "mask file (.bmt) to a function that returns the mask", false},
+      {Direction::TextToMaskFile, "sparseattn-to-mask-file",
+       "the text's explicit_mask to a mask file", false},
+      {Direction::KernelToPtx, "kernel-to-ptx",
+       "GPU kernels, functions with nvvm.kernel, to PTX", false},
+      {Direction::KernelToCubin, "kernel-to-cubin",
+       "the same to a cubin, through ptxas", false},
+  };
+  for (auto &entry : all)
+    line.addFlag(entry.name, entry.help, entry.given);
+  TranslateOptions options;
   line.addInteger("instance", "N", "which mask of the file (default 0)", 0,
-                  INT32_MAX, instance);
+                  INT32_MAX, options.instance);
+  line.addText("ptxas", "PATH",
+               "the ptxas whose PTX ISA kernels are for (default: of "
+               "CUDA_HOME, then of PATH), or none",
+               options.ptxas);
   std::string output = "-";
   line.addText("o", "FILE", "where to write (default stdout)", output);
   SART_RETURN_IF_ERROR(line.parse(argc, argv));
@@ -155,11 +185,10 @@ Status translate(int argc, char **argv) {
     std::fputs(line.help().c_str(), stdout);
     return Status::success();
   }
-  Direction all[] = {Direction::ProgramToText, Direction::TextToProgram,
-                     Direction::MaskFileToText, Direction::TextToMaskFile};
-  for (int i = 0; i < 4; ++i)
-    if (flags[i])
-      directions.push_back(all[i]);
+  std::vector<Direction> directions;
+  for (auto &entry : all)
+    if (entry.given)
+      directions.push_back(entry.direction);
   if (directions.size() != 1)
     return sart::makeError("directions: got ", directions.size(),
                            ", expected one of those that --help lists");
@@ -178,6 +207,7 @@ Status translate(int argc, char **argv) {
   registry.insert<func::FuncDialect>();
   sparseattn::registerSparseAttnDialect(registry);
   sa_comm::registerCommDialect(registry);
+  sparseattn::registerGpuKernelDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   context.printOpOnDiagnostic(false);
@@ -187,7 +217,7 @@ Status translate(int argc, char **argv) {
   if (!input)
     return input.status();
   Expected<std::string> result =
-      Translation(context, instance).run(directions.front(), *input);
+      Translation(context, options).run(directions.front(), *input);
   if (!result)
     return sart::makeError(path, ": ", result.message());
   if (output != "-")
