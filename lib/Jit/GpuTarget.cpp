@@ -66,20 +66,24 @@ GpuTarget GpuTarget::withoutPtxas(llvm::StringRef chip) {
   return target;
 }
 
+GpuTarget GpuTarget::with(Ptxas ptxas, llvm::StringRef chip) {
+  GpuTarget target = withoutPtxas(chip);
+  target.ptxVersion = std::min(newestPtxOfLlvm(), ptxas.ptxVersion());
+  target.ptxas = std::move(ptxas);
+  return target;
+}
+
 llvm::Expected<GpuTarget> GpuTarget::get(llvm::StringRef ptxasPath,
                                          llvm::StringRef chip) {
-  GpuTarget target = withoutPtxas(chip);
   std::string file = ptxasPath.str();
   if (file.empty())
     file = Ptxas::locate();
   if (file.empty() || file == "none")
-    return target;
+    return withoutPtxas(chip);
   llvm::Expected<Ptxas> ptxas = Ptxas::open(file);
   if (!ptxas)
     return ptxas.takeError();
-  target.ptxVersion = std::min(newestPtxOfLlvm(), ptxas->ptxVersion());
-  target.ptxas = std::move(*ptxas);
-  return target;
+  return with(std::move(*ptxas), chip);
 }
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>

@@ -26,22 +26,28 @@ using namespace mlir::sparseattn;
 using sart::Expected;
 using sart::Status;
 
-std::string mlir::sparseattn::kernelPlatform(const CpuTarget &target) {
+std::string mlir::sparseattn::compilerBuilds() {
   // Where the three lie in one library, their ids are the same.
-  std::string own = buildIdOf(reinterpret_cast<const void *>(&kernelPlatform));
+  std::string own = buildIdOf(reinterpret_cast<const void *>(&compilerBuilds));
   std::string mlirs = buildIdOf(reinterpret_cast<const void *>(
       static_cast<LogicalResult (*)(Operation *, bool)>(&verify)));
   std::string llvms =
       buildIdOf(reinterpret_cast<const void *>(&llvm::sys::getProcessTriple));
   if (own.empty() || mlirs.empty() || llvms.empty())
     return "";
+  return sart::concat("compiler ", own, "\nmlir ", mlirs, "\nllvm ",
+                      LLVM_VERSION_STRING, " ", llvms, "\n");
+}
+
+std::string mlir::sparseattn::kernelPlatform(const CpuTarget &target) {
+  std::string builds = compilerBuilds();
+  if (builds.empty())
+    return "";
   SmallVector<StringRef> features;
   StringRef(target.features).split(features, ',');
   llvm::sort(features);
-  return sart::concat("compiler ", own, "\nmlir ", mlirs, "\nllvm ",
-                      LLVM_VERSION_STRING, " ", llvms, "\ntriple ",
-                      target.triple, "\ncpu ", target.cpu, "\nfeatures ",
-                      llvm::join(features, ","), "\n");
+  return sart::concat(builds, "triple ", target.triple, "\ncpu ", target.cpu,
+                      "\nfeatures ", llvm::join(features, ","), "\n");
 }
 
 Expected<std::unique_ptr<KernelLibrary>>

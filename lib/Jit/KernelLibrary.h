@@ -44,6 +44,10 @@ private:
   sart::KernelTable table;
 };
 
+/// Which builds of this compiler, MLIR and LLVM are loaded, a line each; empty
+/// if one cannot be told from others.
+std::string compilerBuilds();
+
 /// Text that says all that determines the code of kernels for `target`, but the
 /// kernel itself: the builds of this compiler, MLIR and LLVM, and the CPU.
 /// Empty if a build cannot be told from others.

@@ -123,6 +123,14 @@ llvm::Expected<Ptxas> Ptxas::open(StringRef path) {
   return found;
 }
 
+Ptxas Ptxas::known(std::string path, std::string version, unsigned ptxVersion) {
+  Ptxas ptxas;
+  ptxas.file = std::move(path);
+  ptxas.text = std::move(version);
+  ptxas.isa = ptxVersion;
+  return ptxas;
+}
+
 llvm::Expected<AssembledPtx> Ptxas::assemble(StringRef ptx,
                                              StringRef chip) const {
   llvm::Expected<TemporaryFolder> folder = TemporaryFolder::create("ptxas");

@@ -41,6 +41,9 @@ struct GpuTarget {
   /// The chip without any ptxas.
   static GpuTarget withoutPtxas(llvm::StringRef chip = "sm_90a");
 
+  /// The chip with this ptxas.
+  static GpuTarget with(Ptxas ptxas, llvm::StringRef chip = "sm_90a");
+
   /// Code generator for the chip and the PTX ISA.
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
   createTargetMachine() const;

@@ -41,6 +41,10 @@ public:
   /// version that is too old for sm_90a.
   static llvm::Expected<Ptxas> open(llvm::StringRef path);
 
+  /// The ptxas in `path`, which said this about itself before.
+  static Ptxas known(std::string path, std::string version,
+                     unsigned ptxVersion);
+
   const std::string &path() const { return file; }
   /// "13.0.88": release and build, which decide the machine code.
   const std::string &version() const { return text; }
