@@ -1,6 +1,7 @@
 # Configuration of the lit tests; the generated lit.site.cfg.py loads it with
 # the paths of one build.
 
+import glob
 import os
 import re
 
@@ -19,6 +20,7 @@ path = [
     os.path.join(config.sparseattn_build_dir, "bin"),
     config.llvm_tools_dir,
     os.environ["PATH"],
+    os.path.join(config.sparseattn_build_dir, "ptxas", "bin"),
 ]
 config.environment["PATH"] = os.pathsep.join(path)
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
@@ -45,6 +47,16 @@ config.substitutions += [
     ("%data", quoted(os.path.join(config.test_source_root, "data"))),
     ("%source_root", quoted(config.sparseattn_source_dir)),
     ("%unittests", quoted(os.path.join(config.sparseattn_build_dir, "unittests"))),
+]
+
+# Every version of ptxas that kernels are tested with. A test that names one that
+# is not there fails: kernels that nobody assembled are not tested.
+versions = glob.glob(os.path.join(config.sparseattn_build_dir, "ptxas", "*", "bin", "ptxas"))
+versions.sort(key=lambda path: [int(part) for part in re.findall(r"\d+", path.split(os.sep)[-3])])
+absent = os.path.join(config.sparseattn_build_dir, "ptxas", "run-tools-install-ptxas.sh")
+config.substitutions += [
+    ("%ptxas_oldest", quoted((versions or [absent])[0])),
+    ("%ptxas_newest", quoted((versions or [absent])[-1])),
 ]
 
 # --param roundtrip=1: every sparseattn-opt run also prints, parses and compares

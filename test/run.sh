@@ -66,6 +66,10 @@ case "$build_dir" in
 esac
 
 "$root/tools/install-dependencies.sh" test
+# Without it the tests of GPU kernels fail, unless another ptxas is found; the
+# rest can be tested all the same.
+"$root/tools/install-ptxas.sh" "$build_dir/ptxas" ||
+  echo "dependencies: ptxas is missing, tests of GPU kernels will fail" >&2
 echo "building in $build_dir"
 if [ "$release" = yes ]; then
   fast=()
@@ -89,6 +93,7 @@ if [ "$release" = yes ]; then
   llvm_tools=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["llvm_tools_dir"])' \
     "$build_dir/test/build.json")
   "$python" "$root/test/Release/prepare.py" "$archive" "$folder" "$llvm_tools"
+  ln -s "$build_dir/ptxas" "$folder/ptxas"
   build_dir=$folder
   arguments=(--only release,lit,docs,examples ${arguments[@]+"${arguments[@]}"})
 fi

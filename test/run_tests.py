@@ -328,6 +328,10 @@ def main():
         build = json.load(file)
     # Caches of the tools stay in the build tree.
     os.environ["XDG_CACHE_HOME"] = os.path.join(os.path.abspath(options.build_dir), "test", "cache")
+    # A CUDA toolkit may be missing: tools/install-ptxas.sh puts ptxas here. One
+    # that comes first on PATH is used in its place.
+    ptxas = os.path.join(os.path.abspath(options.build_dir), "ptxas", "bin")
+    os.environ["PATH"] = os.pathsep.join([os.environ["PATH"], ptxas])
     everything = []
     for index, name in enumerate(options.parts, 1):
         function, needs_compiler, _ = PARTS[name]

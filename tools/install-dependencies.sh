@@ -36,6 +36,7 @@ clang-tidy-22|clang-tidy-22
 python3|/usr/bin/python3
 python3-numpy|/usr/lib/python3/dist-packages/numpy/__init__.py
 python3-psutil|/usr/lib/python3/dist-packages/psutil/__init__.py
+python3-pip|pip3
 libopenblas0-pthread|/usr/lib/x86_64-linux-gnu/libopenblas.so.0
 "
 archive_packages="

@@ -5,8 +5,11 @@
 // RUN: FileCheck %s < %t.ptx
 // RUN: grep -cE "wgmma.mma_async|cp.async.bulk.tensor|setmaxnreg|wgmma.wait_group" %t.ptx | FileCheck %s --check-prefix=COUNT
 // RUN: sparseattn-translate --kernel-to-ptx --ptxas none %s | FileCheck %s --check-prefix=OLDEST
-// RUN: sparseattn-translate --kernel-to-cubin %s -o %t.cubin
-// RUN: llvm-readelf -h %t.cubin | FileCheck %s --check-prefix=CUBIN
+// RUN: sparseattn-translate --kernel-to-cubin --ptxas %ptxas_oldest %s -o %t.oldest
+// RUN: llvm-readelf -h %t.oldest | FileCheck %s --check-prefix=CUBIN
+// RUN: sparseattn-translate --kernel-to-cubin --ptxas %ptxas_newest %s -o %t.newest
+// RUN: llvm-readelf -h %t.newest | FileCheck %s --check-prefix=CUBIN
+// RUN: not cmp %t.oldest %t.newest
 
 // LLVM may order the roles as it likes, and may not double asm.
 // CHECK: .version {{[89]}}.
