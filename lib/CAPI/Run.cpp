@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "Objects.h"
 
+#include "sparseattn-rt/CheckedMath.h"
+
+#include <algorithm>
 #include <cstring>
 
 using namespace capi;
@@ -46,10 +49,19 @@ Expected<Tensor> capi::toTensor(const char *name, const sa_tensor *tensor,
   Tensor result;
   result.data = tensor->data;
   result.dtype = dtype;
-  for (int i = 0; i < 3; ++i) {
-    result.sizes[i] = tensor->sizes[i];
-    result.strides[i] = tensor->strides[i];
+  std::optional<int64_t> last = elements;
+  for (int i = 0; i < 2; ++i) {
+    // The stride of an axis that has one place is not used.
+    result.strides[i] = !empty && expected[i] > 1 ? tensor->strides[i] : 0;
+    std::optional<int64_t> reach =
+        sart::checkedMul(result.strides[i], std::max<int64_t>(expected[i], 1));
+    last = last && reach ? sart::checkedAdd(*last, *reach) : std::nullopt;
   }
+  if (!last || !sart::checkedMul(*last, byteSize(dtype)))
+    return sart::makeError("strides of ", name, ": got ", tensor->strides[0],
+                           " and ", tensor->strides[1],
+                           ", expected a tensor of less than 2^63 bytes");
+  std::copy_n(tensor->sizes, 3, result.sizes.begin());
   return result;
 }
 

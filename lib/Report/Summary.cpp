@@ -8,6 +8,8 @@
 #include "Charts.h"
 #include "Sections.h"
 
+#include "sparseattn-rt/CheckedMath.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -60,8 +62,10 @@ void writeCorrect(raw_ostream &os, const ReportModel &model) {
     checked += run.passed.has_value();
     failed += run.passed && !*run.passed;
     endless |= run.passed && !run.maxError;
-    rows += run.rowsChecked.value_or(
-        run.passed ? model.rowsPerHead.value_or(0) * model.heads : 0);
+    int64_t sampled = run.passed ? model.rowsPerHead.value_or(0) : 0;
+    rows = sart::saturatingAdd(
+        rows,
+        run.rowsChecked.value_or(sart::saturatingMul(sampled, model.heads)));
     if (run.maxError && run.errorBound && *run.errorBound > 0)
       share = std::max(share, *run.maxError / *run.errorBound);
   }
@@ -89,7 +93,7 @@ void writeBalanced(raw_ostream &os, const ReportModel &model) {
   Range after = rangeOf(model, &RunModel::rhoAfter);
   int64_t moves = 0;
   for (const RunModel &run : model.runs)
-    moves += run.moves.value_or(0);
+    moves = sart::saturatingAdd(moves, run.moves.value_or(0));
   if (ranks < 2)
     writeTile(os, "balanced", "Balanced?", "one rank", "nothing to balance");
   else if (before.count && after.count)

@@ -18,6 +18,9 @@ public:
 
   Status run() {
     SART_RETURN_IF_ERROR(program.placement.verify());
+    SART_RETURN_IF_ERROR(program.policy.verify());
+    for (const Window &window : program.windows)
+      SART_RETURN_IF_ERROR(window.verify());
     auto ranks = static_cast<size_t>(program.placement.mesh.ranks());
     size_t lists = program.bound ? ranks : 1;
     if (program.ranks.size() != lists)

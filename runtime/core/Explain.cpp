@@ -120,8 +120,8 @@ private:
         const ProgramAccount::Bytes &link = account.bytes(from, to);
         int64_t sum = 0;
         for (int kind = 0; kind < numTraffic; ++kind) {
-          sum += link.of[kind];
-          totals[kind] += link.of[kind];
+          sum = saturatingAdd(sum, link.of[kind]);
+          totals[kind] = saturatingAdd(totals[kind], link.of[kind]);
         }
         if (sum == 0)
           continue;
@@ -179,7 +179,7 @@ private:
       out << ", " << fixed(static_cast<double>(step.costPs) / 1e6, 3)
           << " us\n";
       tiles += step.tiles;
-      bytes += step.bytes;
+      bytes = saturatingAdd(bytes, step.bytes);
     }
     out << "  in all " << countText(tiles, "tile") << " and "
         << bytesText(bytes) << ", " << fixed(static_cast<double>(end) / 1e6, 3)

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "NpzFormat.h"
 
+#include "sparseattn-rt/CheckedMath.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -16,9 +18,6 @@ static constexpr std::string_view magic("\x93NUMPY", 6);
 static constexpr size_t maxDimensions = 32;
 
 int64_t NpzArray::elements() const {
-  // An empty array may have other sizes whose product is out of range.
-  if (std::count(shape.begin(), shape.end(), 0) > 0)
-    return 0;
   int64_t count = 1;
   for (int64_t size : shape)
     count *= size;
@@ -156,10 +155,13 @@ private:
       size_t begin = position;
       while (position < text.size() && text[position] >= '0' &&
              text[position] <= '9') {
-        if (__builtin_mul_overflow(size, int64_t(10), &size) ||
-            __builtin_add_overflow(size, int64_t(text[position] - '0'), &size))
+        std::optional<int64_t> more = checkedMul(size, 10);
+        if (more)
+          more = checkedAdd(*more, text[position] - '0');
+        if (!more)
           return makeError("size of an array out of range: expected below "
                            "2^63");
+        size = *more;
         ++position;
       }
       if (position == begin)
@@ -253,14 +255,14 @@ Expected<NpzArray> npz::parseNpy(const uint8_t *data, size_t size) {
   NpzArray array;
   SART_RETURN_IF_ERROR(takeDType(header.descr, array.dtype));
   array.shape = std::move(header.shape);
-  int64_t bytes = elementBytes(array.dtype), total = bytes;
+  int64_t bytes = elementBytes(array.dtype);
   bool empty = std::count(array.shape.begin(), array.shape.end(), 0) > 0;
-  for (int64_t length : array.shape)
-    if (!empty && __builtin_mul_overflow(total, length, &total))
-      return makeError("size of an array out of range: expected below 2^63 "
-                       "bytes");
-  if (empty)
-    total = 0;
+  // NumPy refuses an empty array by its other sizes too.
+  std::optional<int64_t> extent = checkedExtent(bytes, array.shape);
+  if (!extent)
+    return makeError("size of an array out of range: expected below 2^63 "
+                     "bytes");
+  int64_t total = empty ? 0 : *extent;
   size_t present = size - begin - headerBytes;
   if (static_cast<uint64_t>(total) != present)
     return makeError("data of an array does not match its shape: got ", present,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "AtomicFile.h"
 #include "NpzFormat.h"
+#include "sparseattn-rt/CheckedMath.h"
 
 #include <algorithm>
 #include <zlib.h>
@@ -149,10 +150,10 @@ Status checkArray(const std::string &name, const NpzArray &array) {
                      array.shape.size(),
                      " dimensions, expected at most 32 of at least 0");
   bool empty = std::count(array.shape.begin(), array.shape.end(), 0) > 0;
-  int64_t total = empty ? 0 : bytes;
-  for (int64_t size : array.shape)
-    if (total != 0 && __builtin_mul_overflow(total, size, &total))
-      return makeError("size of array '", name, "' out of range");
+  std::optional<int64_t> extent = checkedExtent(bytes, array.shape);
+  if (!extent)
+    return makeError("size of array '", name, "' out of range");
+  int64_t total = empty ? 0 : *extent;
   if (static_cast<uint64_t>(total) != array.data.size())
     return makeError("data of array '", name,
                      "' does not match its shape: got ", array.data.size(),

@@ -83,16 +83,6 @@ inline Work loadWork(const int64_t *p) {
 using ChunkList = FlatList<Chunk, chunkInts, loadChunk>;
 using WorkList = FlatList<Work, workInts, loadWork>;
 
-/// a + b and a * b of non-negative numbers, clamped to the largest int64.
-inline int64_t saturatingAdd(int64_t a, int64_t b) {
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-inline int64_t saturatingMul(int64_t a, int64_t b) {
-  int64_t product;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
 /// Rows of all chunks; row counts must be valid.
 inline int64_t rowsOf(const ChunkList &chunks) {
   int64_t rows = 0;

@@ -98,8 +98,9 @@ void ProgramAccount::meet(const Meeting &meeting) {
         begin += parts;
       }
       if (i != j)
-        step.bytes += count(rank, rankOf(meeting.members[j]), instruction,
-                            rowsOf(chunks), true);
+        step.bytes =
+            saturatingAdd(step.bytes, count(rank, rankOf(meeting.members[j]),
+                                            instruction, rowsOf(chunks), true));
     }
     step.costPs = step.bytes > 0 ? transferCost(step.bytes) : 0;
     step.finishPs = saturatingAdd(step.finishPs, step.costPs);
@@ -117,7 +118,7 @@ void ProgramAccount::post(int64_t rank, int32_t id,
   if (link.begin < 0 || link.freePs <= nowPs)
     link = {nowPs, 0, id};
   link.freePs = saturatingAdd(link.freePs, transferCost(bytes));
-  link.bytes += bytes;
+  link.bytes = saturatingAdd(link.bytes, bytes);
   posted[id] = link;
 }
 

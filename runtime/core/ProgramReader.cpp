@@ -129,12 +129,17 @@ void readBody(ByteReader &in, Program &program) {
   program.bound = in.boolean("bound flag");
   program.windows.resize(in.count("windows", 30));
   for (Window &window : program.windows) {
+    size_t at = in.offset();
     window.name = in.text("name characters");
     window.dtype = readDType(in);
     window.slots = in.i64();
     window.rows = in.i64();
     window.rowElements = in.i64();
     window.role = in.enumeration<Window::Role>("window role", 3);
+    if (!in.ok())
+      return;
+    if (Status status = window.verify(); !status.ok())
+      in.fail(makeError("window at offset ", at, ": ", status.message()));
   }
   program.symbols.resize(in.count("symbols", 5));
   for (Symbol &symbol : program.symbols) {

@@ -17,8 +17,6 @@ struct Schedule;
 
 /// Limits that keep what a program can make the validator and the executor
 /// allocate within what its own size justifies.
-constexpr int64_t maxWindowSlots = int64_t(1) << 22;
-constexpr int64_t maxWindowBytes = int64_t(1) << 46;
 constexpr int32_t maxTokens = 1 << 16;
 
 /// What the placement says about one rank.

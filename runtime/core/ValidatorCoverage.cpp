@@ -178,7 +178,8 @@ private:
     }
     for (const Arrival &arrival : run.arrivals) {
       int64_t rank = rankOf(arrival.id);
-      got[static_cast<size_t>(rank)] += tokenBytes * arrival.tokens.size();
+      int64_t &bytes = got[static_cast<size_t>(rank)];
+      bytes = saturatingAdd(bytes, tokenBytes * arrival.tokens.size());
       const BlockBits &bits =
           needed[static_cast<size_t>(rank * shape.kvHeads + arrival.kvHead)];
       int64_t end = (arrival.tokens.end + shape.blockK - 1) / shape.blockK;

@@ -65,19 +65,8 @@ void checkWindow(ValidatorContext &context, size_t index) {
   if (window.name.empty())
     context.addGlobal("header", "name of window ", index,
                       " is empty: got \"\", expected a name");
-  int64_t bytes =
-      saturatingMul(saturatingMul(std::max<int64_t>(window.slots, 0),
-                                  std::max<int64_t>(window.rows, 0)),
-                    saturatingMul(std::max<int64_t>(window.rowElements, 0),
-                                  byteSize(window.dtype)));
-  if (window.slots < 1 || window.slots > maxWindowSlots || window.rows < 0 ||
-      window.rowElements < 1 || window.rows > maxWindowBytes ||
-      bytes > maxWindowBytes)
-    context.addGlobal("header", "size of window ", window.name,
-                      " out of range: got ", window.slots, "x", window.rows,
-                      "x", window.rowElements, ", expected 1 to ",
-                      maxWindowSlots, " slots and at most ", maxWindowBytes,
-                      " bytes");
+  if (Status status = window.verify(); !status.ok())
+    context.addGlobal("header", status.message());
   bool external =
       std::any_of(std::begin(externalWindows), std::end(externalWindows),
                   [&](const ExternalWindow &e) {
@@ -133,6 +122,8 @@ void sart::checkHeader(ValidatorContext &context) {
     context.addGlobal("header", status.message());
     return;
   }
+  if (Status status = program.policy.verify(); !status.ok())
+    context.addGlobal("header", status.message());
   size_t lists =
       program.bound ? static_cast<size_t>(context.mesh().ranks()) : 1;
   if (program.ranks.size() != lists) {

@@ -39,14 +39,7 @@ WindowArena::create(const Program &program, int64_t rank) {
   std::unique_ptr<WindowArena> arena(new WindowArena(program));
   for (const Window &window : program.windows) {
     Storage storage;
-    int64_t slotBytes = 0, bytes = 0;
-    if (window.slots < 0 || window.rows < 0 || window.rowElements < 0 ||
-        __builtin_mul_overflow(window.rows, window.rowBytes(), &slotBytes) ||
-        __builtin_add_overflow(slotBytes, slotAlignment - 1, &slotBytes) ||
-        __builtin_mul_overflow(window.slots, slotBytes, &bytes))
-      return makeError("size of window ", window.name, " out of range: got ",
-                       window.slots, " slots of ", window.rows, " rows of ",
-                       window.rowElements, " elements");
+    SART_RETURN_IF_ERROR(window.verify());
     if (window.role != Window::Role::Internal) {
       if (externalTensorOf(window.name) == ExternalTensor::None)
         return makeError("external window has no tensor: got ", window.name,
@@ -55,11 +48,12 @@ WindowArena::create(const Program &program, int64_t rank) {
       arena->storage.push_back(storage);
       continue;
     }
-    storage.slotBytes = slotBytes / slotAlignment * slotAlignment;
     storage.rowBytes = window.rowBytes();
+    storage.slotBytes = (window.rows * storage.rowBytes + slotAlignment - 1) /
+                        slotAlignment * slotAlignment;
     storage.rows = window.rows;
     storage.present = true;
-    bytes = window.slots * storage.slotBytes;
+    int64_t bytes = window.slots * storage.slotBytes;
     // One more line, so that an empty window has an address as well.
     // Zeros: rows nobody writes still travel inside whole mask rows.
     HostMemory memory = allocateHostMemory(bytes + slotAlignment);
@@ -122,6 +116,14 @@ Status WindowArena::bind(ExternalTensor which, const Tensor &tensor,
     if (!empty && sizes[2] > 1 && strides[2] != 1)
       return makeError("innermost stride of tensor ", name,
                        " not supported: got ", strides[2], ", expected 1");
+    std::optional<int64_t> slotBytes =
+        checkedMul(strides[0], byteSize(tensor.dtype));
+    std::optional<int64_t> rowBytes =
+        checkedMul(strides[1], byteSize(tensor.dtype));
+    if (!slotBytes || !rowBytes)
+      return makeError("strides of tensor ", name, " out of range: got ",
+                       strides[0], ", ", strides[1],
+                       ", expected below 2^63 bytes");
     bool output = which == ExternalTensor::O || which == ExternalTensor::Lse;
     if (!empty && output && rowsOverlap(sizes, strides))
       return makeError("rows of output tensor ", name, " overlap: got strides ",
@@ -130,8 +132,8 @@ Status WindowArena::bind(ExternalTensor which, const Tensor &tensor,
     Storage &target = storage[i];
     target.data = static_cast<char *>(tensor.data);
     target.rows = rows;
-    target.slotBytes = strides[0] * byteSize(tensor.dtype);
-    target.rowBytes = strides[1] * byteSize(tensor.dtype);
+    target.slotBytes = *slotBytes;
+    target.rowBytes = *rowBytes;
     target.present = true;
   }
   return Status::success();

@@ -235,6 +235,7 @@ Expected<BlockMask> TraceFile::mask(int64_t instance, int64_t mergeK) const {
     }
     offsets.push_back(static_cast<int64_t>(indices.size()));
   }
-  return BlockMask::fromRows(heads, qTiles, (kvTiles + mergeK - 1) / mergeK,
+  return BlockMask::fromRows(heads, qTiles,
+                             kvTiles / mergeK + (kvTiles % mergeK != 0),
                              std::move(offsets), std::move(indices));
 }

@@ -22,6 +22,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Expected<Program> program = deserialize(data, size);
   if (!program || !test::isSmall(*program))
     return 0;
+  // An executor that trusts its program still refuses what it cannot hold.
+  ExecutorOptions trusting;
+  trusting.validate = false;
+  static const std::shared_ptr<Backend> backend =
+      createReferenceBackend(nullptr);
+  auto executor = Executor::create(*program, backend, trusting);
+  if (!executor)
+    fuzz::requireReason(executor.status());
   if (Status valid = validate(*program); !valid.ok()) {
     fuzz::requireReason(valid);
     return 0;

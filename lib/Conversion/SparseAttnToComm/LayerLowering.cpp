@@ -19,6 +19,9 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <algorithm>
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::sparseattn;
 
@@ -117,17 +120,22 @@ static std::vector<sart::Range> toRanges(ArrayRef<int64_t> flat) {
 
 static FailureOr<sart::RoutingPolicy> toPolicy(RouteOp route) {
   sart::RoutingPolicy policy;
+  // Everything above is everything.
+  auto within = [](int64_t blocks) {
+    return std::min(blocks, sart::maxPolicyBlocks);
+  };
   Attribute attribute = route.getPolicy();
   if (auto topP = dyn_cast<TopPAttr>(attribute)) {
     policy.kind = sart::RoutingPolicy::Kind::TopP;
-    policy.p = static_cast<float>(topP.getP());
-    policy.minBlocks = topP.getMinBlocks();
+    constexpr double most = std::numeric_limits<float>::max();
+    policy.p = static_cast<float>(std::min(topP.getP(), most));
+    policy.minBlocks = within(topP.getMinBlocks());
     policy.keep = toRanges(topP.getKeep());
     return policy;
   }
   if (auto topK = dyn_cast<TopKAttr>(attribute)) {
     policy.kind = sart::RoutingPolicy::Kind::TopK;
-    policy.k = topK.getK();
+    policy.k = within(topK.getK());
     policy.keep = toRanges(topK.getKeep());
     return policy;
   }
@@ -163,8 +171,11 @@ LogicalResult LayerLowering::collectHeader() {
     header.policy = *policy;
   }
   header.planner.balance = sart::Balance::None;
-  if (balance)
+  if (balance) {
     header.planner = toPlannerOptions(balance, augment);
+    if (sart::Status status = header.planner.verify(); !status.ok())
+      return balance.emitOpError() << status.message();
+  }
   if (augment && !route)
     return augment.emitOpError("mask of augment: got a constant, expected a "
                                "routed mask: extra tiles follow its scores");

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "sparseattn-rt/Backend.h"
+#include "sparseattn-rt/CheckedMath.h"
 
 #include <algorithm>
 #include <new>
@@ -78,6 +79,8 @@ public:
     if (bytes <= capacity)
       return memory;
     release();
+    if (bytes > most)
+      return nullptr;
     memory =
         ::operator new(static_cast<size_t>(bytes), alignment, std::nothrow);
     capacity = memory ? bytes : 0;
@@ -86,6 +89,8 @@ public:
 
 private:
   static constexpr std::align_val_t alignment{64};
+  /// Above it, sizes are those of a damaged executable.
+  static constexpr int64_t most = int64_t(1) << 40;
   void release() {
     ::operator delete(memory, alignment);
     memory = nullptr;
@@ -286,8 +291,10 @@ Status CpuBackend::route(const Program &program,
   float p = topK ? 0.0f : policy.p;
   int64_t minBlocks = topK ? policy.k : policy.minBlocks;
   int64_t kvBlocks = program.placement.shape.kvBlocks();
+  // Sizes that come from an executable; too much is no memory.
   int64_t scratchBytes =
-      (*kernel)->scratchBytes + (*kernel)->scratchBytesPerKvBlock * kvBlocks;
+      saturatingAdd((*kernel)->scratchBytes,
+                    saturatingMul((*kernel)->scratchBytesPerKvBlock, kvBlocks));
   std::vector<int32_t> keepPairs;
   for (const Range &range : policy.keep)
     for (int64_t border : {range.begin, range.end})

@@ -8,6 +8,7 @@
 #ifndef SPARSEATTN_RT_PROGRAM_H
 #define SPARSEATTN_RT_PROGRAM_H
 
+#include "sparseattn-rt/CheckedMath.h"
 #include "sparseattn-rt/Planner.h"
 
 #include <cstdint>
@@ -18,6 +19,11 @@
 
 namespace sart {
 
+/// Largest windows of one rank. Byte counts of any one list stay inside 64
+/// bits.
+constexpr int64_t maxWindowSlots = int64_t(1) << 22;
+constexpr int64_t maxWindowBytes = int64_t(1) << 46;
+
 /// A named buffer, declared with the same shape on every rank:
 /// slots x rows x rowElements of dtype. External windows alias the caller's
 /// tensors (input or output); the others are allocated by the executor.
@@ -27,7 +33,14 @@ struct Window {
   DType dtype = DType::F32;
   int64_t slots = 0, rows = 0, rowElements = 0;
   Role role = Role::Internal;
-  int64_t rowBytes() const { return rowElements * byteSize(dtype); }
+  /// Of a window that verifies; any other may give the largest int64.
+  int64_t rowBytes() const {
+    return saturatingMul(rowElements, byteSize(dtype));
+  }
+  /// Refuses no slot, more than maxWindowSlots, a negative number of rows, rows
+  /// without an element, and more than maxWindowBytes, where a slot without
+  /// rows counts as one row.
+  Status verify() const;
 };
 
 /// Rows [rowBegin, rowEnd) of one slot of a window. Lists of chunks are stored
@@ -141,6 +154,9 @@ struct Symbol {
   bool isStatic = false;
 };
 
+/// Largest number of blocks that a policy may name.
+constexpr int64_t maxPolicyBlocks = int64_t(1) << 31;
+
 /// How a layer routes; part of the program, so that a template is whole.
 struct RoutingPolicy {
   enum class Kind : uint8_t {
@@ -157,6 +173,9 @@ struct RoutingPolicy {
   std::vector<Range> keep; ///< kv-blocks always kept
   int64_t windowBlocks =
       0; ///< Window: |q-block position - kv-block| <= windowBlocks
+  /// Refuses a p that is not finite, block counts outside 0 to
+  /// maxPolicyBlocks, and kept ranges that are reversed or reach outside it.
+  Status verify() const;
 };
 
 /// Values of all symbols of all ranks: values[rank][symbol].

@@ -178,3 +178,47 @@ func.func @layer(%q: !q, %k: !q, %v: !q) -> !q {
   %os = sparseattn.reshard %o, %b to sequence : !q
   return %os : !q
 }
+
+// -----
+
+!q = tensor<4x256x64xf32>
+!lse = tensor<4x256xf32>
+!p = tensor<4x4x64xf32>
+!mask = !sparseattn.mask<4x4x4, block = 64x64, tokens = 256x256>
+#placement = #sparseattn.placement<mesh = <ulysses = 2, ring = 1>, heads = 4, kv_heads = 4, q_blocks = 4, kv_blocks = 4>
+func.func @layer(%q: !q, %k: !q, %v: !q) -> !q {
+  %p0 = sparseattn.place %q, %k on #placement : !q, !q
+  %qh = sparseattn.reshard %q, %p0 to heads : !q
+  %kh = sparseattn.reshard %k, %p0 to heads : !q
+  %pq = sparseattn.pool %qh block 64 : !q -> !p
+  %pk = sparseattn.pool %kh block 64 : !q -> !p
+  %m = sparseattn.route %pq, %pk policy #sparseattn.top_k<k = 1> scale 0.1 : !p, !p -> !mask
+  // expected-error @below {{'sparseattn.balance' op picoseconds per tile out of range: got 9223372036854775807, expected 0 to 1099511627776}}
+  %b = sparseattn.balance %p0, %m using swap cost <tile_ps = 9223372036854775807> : !mask
+  %vh = sparseattn.reshard %v, %p0 to heads : !q
+  %o, %lse = sparseattn.attend %qh, %kh, %vh, %m with %b scale 0.1 : !q, !q, !q, !mask -> !q, !lse
+  %os = sparseattn.reshard %o, %b to sequence : !q
+  return %os : !q
+}
+
+// -----
+
+!q = tensor<4x256x64xf32>
+!lse = tensor<4x256xf32>
+!p = tensor<4x4x64xf32>
+!mask = !sparseattn.mask<4x4x4, block = 64x64, tokens = 256x256>
+#placement = #sparseattn.placement<mesh = <ulysses = 2, ring = 1>, heads = 4, kv_heads = 4, q_blocks = 4, kv_blocks = 4>
+func.func @layer(%q: !q, %k: !q, %v: !q) -> !q {
+  %p0 = sparseattn.place %q, %k on #placement : !q, !q
+  %qh = sparseattn.reshard %q, %p0 to heads : !q
+  %kh = sparseattn.reshard %k, %p0 to heads : !q
+  %pq = sparseattn.pool %qh block 64 : !q -> !p
+  %pk = sparseattn.pool %kh block 64 : !q -> !p
+  %m = sparseattn.route %pq, %pk policy #sparseattn.top_k<k = 1> scale 0.1 : !p, !p -> !mask
+  // expected-error @below {{'sparseattn.balance' op k2 out of range: got 9223372036854775807, expected 1000 to 1000000 thousandths}}
+  %b = sparseattn.balance %p0, %m using swap thresholds 1000, 9223372036854775807 : !mask
+  %vh = sparseattn.reshard %v, %p0 to heads : !q
+  %o, %lse = sparseattn.attend %qh, %kh, %vh, %m with %b scale 0.1 : !q, !q, !q, !mask -> !q, !lse
+  %os = sparseattn.reshard %o, %b to sequence : !q
+  return %os : !q
+}

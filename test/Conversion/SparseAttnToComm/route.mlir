@@ -91,3 +91,47 @@ func.func @layer(%q: !q, %k: !q, %v: !q) -> !q {
   %os = sparseattn.reshard %o, %b to sequence : !q
   return %os : !q
 }
+
+// -----
+
+// Numbers beyond those of a schedule mean the same as its largest.
+
+!q = tensor<4x256x64xf32>
+!p = tensor<4x4x64xf32>
+!mask = !sparseattn.mask<4x4x4, block = 64x64, tokens = 256x256>
+#placement = #sparseattn.placement<mesh = <ulysses = 1, ring = 1>, heads = 4, kv_heads = 4, q_blocks = 4, kv_blocks = 4>
+
+// CHECK-LABEL: sa_comm.template @huge_p
+// CHECK: policy <top_p, p = 3.4028235e+38, min_blocks = 2147483648>
+func.func @huge_p(%q: !q, %k: !q, %v: !q) -> !q {
+  %p = sparseattn.place %q, %k on #placement : !q, !q
+  %pq = sparseattn.pool %q block 64 : !q -> !p
+  %pk = sparseattn.pool %k block 64 : !q -> !p
+  %m = sparseattn.route %pq, %pk policy #sparseattn.top_p<p = 1.0e300, min_blocks = 9223372036854775807> scale 0.125
+    : !p, !p -> !mask
+  %b = sparseattn.balance %p, %m using swap : !mask
+  %o, %lse = sparseattn.attend %q, %k, %v, %m with %b scale 0.125
+    : !q, !q, !q, !mask -> !q, tensor<4x256xf32>
+  return %o : !q
+}
+
+// -----
+
+!q = tensor<4x256x64xf32>
+!p = tensor<4x4x64xf32>
+!mask = !sparseattn.mask<4x4x4, block = 64x64, tokens = 256x256>
+#placement = #sparseattn.placement<mesh = <ulysses = 1, ring = 1>, heads = 4, kv_heads = 4, q_blocks = 4, kv_blocks = 4>
+
+// CHECK-LABEL: sa_comm.template @huge_k
+// CHECK: policy <top_k, k = 2147483648>
+func.func @huge_k(%q: !q, %k: !q, %v: !q) -> !q {
+  %p = sparseattn.place %q, %k on #placement : !q, !q
+  %pq = sparseattn.pool %q block 64 : !q -> !p
+  %pk = sparseattn.pool %k block 64 : !q -> !p
+  %m = sparseattn.route %pq, %pk policy #sparseattn.top_k<k = 9223372036854775807> scale 0.125
+    : !p, !p -> !mask
+  %b = sparseattn.balance %p, %m using swap : !mask
+  %o, %lse = sparseattn.attend %q, %k, %v, %m with %b scale 0.125
+    : !q, !q, !q, !mask -> !q, tensor<4x256xf32>
+  return %o : !q
+}

@@ -164,7 +164,7 @@ sa_comm.program @layer mesh <ulysses = 2, ring = 1>
 sa_comm.template @layer mesh <ulysses = 2, ring = 1>
     shape <heads = 2, kv_heads = 2, sq = 64, skv = 64, head_dim = 32, block_q = 16, block_k = 16, dtype = f32>
     scale 0.5 policy <dense> {
-  // expected-error@+1 {{'sa_comm.window' op sizes are out of range: got 2 x 1099511627777 x 32, expected 0 to 1099511627776 each and at most 1125899906842624 bytes}}
+  // expected-error@+1 {{'sa_comm.window' op size of window q out of range: got 2x1099511627777x32, expected 1 to 4194304 slots and at most 70368744177664 bytes}}
   sa_comm.window @q : 2 x 1099511627777 x 32 x f32
   sa_comm.spmd {}
 }
@@ -175,7 +175,7 @@ sa_comm.template @layer mesh <ulysses = 2, ring = 1>
 sa_comm.template @layer mesh <ulysses = 2, ring = 1>
     shape <heads = 2, kv_heads = 2, sq = 64, skv = 64, head_dim = 32, block_q = 16, block_k = 16, dtype = f32>
     scale 0.5 policy <dense> {
-  // expected-error@+1 {{'sa_comm.window' op sizes are out of range: got 1048576 x 1048576 x 4096, expected 0 to 1099511627776 each and at most 1125899906842624 bytes}}
+  // expected-error@+1 {{'sa_comm.window' op size of window q out of range: got 1048576x1048576x4096, expected 1 to 4194304 slots and at most 70368744177664 bytes}}
   sa_comm.window @q : 1048576 x 1048576 x 4096 x f32
   sa_comm.spmd {}
 }

@@ -17,8 +17,8 @@ sa_comm.program @layer mesh <ulysses = 2, ring = 1>
   sa_comm.window @k : 1 x 48 x 32 x bf16 internal
   // CHECK-NEXT: sa_comm.window @o : 4 x 64 x 32 x f32 output
   sa_comm.window @o : 4 x 64 x 32 x f32 output
-  // CHECK-NEXT: sa_comm.window @"odd name" : 0 x 1 x 2 x i64
-  sa_comm.window @"odd name" : 0 x 1 x 2 x i64
+  // CHECK-NEXT: sa_comm.window @"odd name" : 1 x 0 x 2 x i64
+  sa_comm.window @"odd name" : 1 x 0 x 2 x i64
   // CHECK-NEXT: sa_comm.window @mask : 2 x 4 x 4 x i32
   sa_comm.window @mask : 2 x 4 x 4 x i32
   // Rows that are not written are empty, equal neighbours share a line, and

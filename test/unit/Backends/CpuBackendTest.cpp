@@ -242,6 +242,27 @@ TEST_P(CpuBackendTest, RouteCallsOncePerRow) {
   EXPECT_EQ(routeCalls[0].minBlocks, 3);
 }
 
+TEST_P(CpuBackendTest, WorkingMemoryBeyond64BitsIsRefused) {
+  std::vector<float> pooled(5 * 32);
+  MaskRows mask({{}}, 5);
+  RouteTask task;
+  task.pooledQ = task.pooledK = viewOf(pooled, 32);
+  task.mask = mask.view();
+  task.qEnd = 1;
+  task.visible = {5};
+  RouteStats stats;
+  for (int64_t perBlock : {int64_t(1) << 40, INT64_MAX / 4, INT64_MAX}) {
+    auto table = std::make_shared<KernelTable>();
+    addKernel(*table, routeKernel(program), routeRecorder, 64, perBlock);
+    auto damaged = createCpuBackend(table, std::make_shared<ThreadPool>(1));
+    EXPECT_EQ(damaged->route(program, {task}, stats).message(),
+              concat("working memory of a kernel not available: got no ",
+                     perBlock > int64_t(1) << 40 ? INT64_MAX : 5497558138944,
+                     " bytes"));
+  }
+  EXPECT_TRUE(routeCalls.empty());
+}
+
 TEST_P(CpuBackendTest, MissingKernelsAreNamed) {
   const char *rest = " is missing: got 3 other kernels, expected it compiled "
                      "for the program (dtypes, head dimension, block sizes and "

@@ -8,6 +8,7 @@
 #include "CapiTestSupport.h"
 
 #include <cmath>
+#include <string>
 
 using namespace capi_test;
 
@@ -89,6 +90,20 @@ TEST_F(RunErrors, TensorsThatAreNotTheLayers) {
   EXPECT_SA_ERROR(run(), "stride 1 of out: got 0, expected more than 0");
   out.strides[1] = -32;
   EXPECT_SA_ERROR(run(), "stride 1 of out: got -32, expected more than 0");
+  out = tensors.out();
+  for (int axis : {0, 1}) {
+    SCOPED_TRACE(axis);
+    q.strides[axis] = INT64_MAX;
+    std::string message = "strides of q: got " + std::to_string(q.strides[0]) +
+                          " and " + std::to_string(q.strides[1]) +
+                          ", expected a tensor of less than 2^63 bytes";
+    EXPECT_SA_ERROR(run(), message.c_str());
+    q = tensors.q();
+  }
+  q.strides[0] = q.strides[1] = int64_t(1) << 55;
+  EXPECT_SA_ERROR(run(), "strides of q: got 36028797018963968 and "
+                         "36028797018963968, expected a tensor of less than "
+                         "2^63 bytes");
 }
 
 TEST_F(RunErrors, ShardsNameTheirRank) {

@@ -158,8 +158,9 @@ TEST(Arena, RefusesSizesThatOverflow) {
   Program program;
   program.windows = {{"x", DType::F32, int64_t(1) << 40, int64_t(1) << 40, 8}};
   EXPECT_EQ(WindowArena::create(program, 0).message(),
-            "size of window x out of range: got 1099511627776 slots of "
-            "1099511627776 rows of 8 elements");
+            "size of window x out of range: got "
+            "1099511627776x1099511627776x8, expected 1 to 4194304 slots and at "
+            "most 70368744177664 bytes");
   program.windows = {{"x", DType::F32, -1, 4, 8}};
   EXPECT_FALSE(WindowArena::create(program, 0).ok());
 }

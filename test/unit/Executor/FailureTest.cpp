@@ -310,7 +310,7 @@ TEST(Failure, StructureIsCheckedWithoutTheValidator) {
   EXPECT_EQ(messageOf([](Program &p) { p.placement.mesh.ring = 0; }).empty(),
             false);
   EXPECT_NE(messageOf([](Program &p) {
-              p.windows[5].rows = int64_t(1) << 50;
+              p.windows[5].rows = int64_t(1) << 36;
             }).find("memory of the windows over all ranks not available"),
             std::string::npos);
   EXPECT_EQ(messageOf([](Program &p) { p.windows[0].name = "queries"; }),

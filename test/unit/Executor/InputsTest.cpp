@@ -167,6 +167,12 @@ TEST_F(Inputs, TensorsThatDoNotFitAreNamed) {
   EXPECT_EQ(messageOf([](RankTensors &own) { own.q.strides[2] = 2; }),
             "rank 1: innermost stride of tensor q not supported: got 2, "
             "expected 1");
+  EXPECT_EQ(messageOf([](RankTensors &own) { own.o.strides[0] = INT64_MIN; }),
+            "rank 1: strides of tensor o out of range: got "
+            "-9223372036854775808, 32, expected below 2^63 bytes");
+  EXPECT_EQ(messageOf([](RankTensors &own) { own.k.strides[1] = INT64_MAX; }),
+            "rank 1: strides of tensor k out of range: got 3200, "
+            "9223372036854775807, expected below 2^63 bytes");
   EXPECT_EQ(messageOf([](RankTensors &own) { own.o.strides[0] = 0; }),
             "rank 1: rows of output tensor o overlap: got strides 0, 32, "
             "expected at least 32");

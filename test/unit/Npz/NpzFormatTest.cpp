@@ -74,9 +74,8 @@ TEST_F(NpzFormat, FortranOrderIsTransposed) {
             (std::vector<uint8_t>{0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11}));
   array = arrayOf(npyFile(header("<i2", "True", "(6,)"), data12));
   EXPECT_EQ(array.data, std::vector<uint8_t>(data12.begin(), data12.end()));
-  array = arrayOf(npyFile(
-      header("<f8", "True", "(4611686018427387904, 4611686018427387904, 0)"),
-      ""));
+  array =
+      arrayOf(npyFile(header("<f8", "True", "(1073741824, 536870912, 0)"), ""));
   EXPECT_TRUE(array.data.empty());
 }
 
@@ -103,6 +102,11 @@ TEST_F(NpzFormat, RefusesWhatItCannotRead) {
                 header("<f4", "False", "(4611686018427387904, 16)"), data12)),
             "member 'x.npy' at offset 0: size of an array out of range: "
             "expected below 2^63 bytes");
+  EXPECT_EQ(
+      messageOf(npyFile(
+          header("<f4", "False", "(0, 1099511627776, 1099511627776)"), "")),
+      "member 'x.npy' at offset 0: size of an array out of range: "
+      "expected below 2^63 bytes");
   EXPECT_EQ(messageOf(npyFile(header("<f4", "False", "(99999999999999999999,)"),
                               data12)),
             "member 'x.npy' at offset 0: size of an array out of range: "

@@ -52,6 +52,8 @@ TEST(TraceFile, ReadsASmallOne) {
   EXPECT_EQ(trace->instances[0].rows, (std::vector<uint16_t>{2, 1}));
   EXPECT_EQ(*trace->mask(0), *BlockMask::fromLists(1, 2, 3, {{0, 2}, {1}}));
   EXPECT_EQ(*trace->mask(0, 2), *BlockMask::fromLists(1, 2, 2, {{0, 1}, {0}}));
+  EXPECT_EQ(*trace->mask(0, INT64_MAX),
+            *BlockMask::fromLists(1, 2, 1, {{0}, {0}}));
   EXPECT_EQ(trace->mask(1).message(), "instance of the trace out of range: got "
                                       "1, expected 0 to 0");
   EXPECT_EQ(trace->mask(0, 0).message(),

@@ -120,6 +120,17 @@ TEST(Serialization, EveryTruncationIsRefused) {
   }
 }
 
+TEST(Serialization, WindowsWhoseBytesDoNotFit) {
+  Program program = swapProgram();
+  program.windows[1].rowElements = 0x6b5f6c6f6f700020;
+  program.windows[1].rows = 0;
+  Expected<Program> read = readBack(serialize(program));
+  EXPECT_EQ(read.message(),
+            "window at offset 236: size of window k_shard out of range: got "
+            "2x0x7737021910712582176, expected 1 to 4194304 slots and at most "
+            "70368744177664 bytes");
+}
+
 TEST(Serialization, ChangedBytesAreRefusedOrReadWhole) {
   std::mt19937_64 random(2026);
   size_t accepted = 0, valid = 0;

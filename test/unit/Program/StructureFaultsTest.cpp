@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramTestSupport.h"
+#include "sparseattn-rt/Executor.h"
+
+#include <cmath>
 
 using namespace sart;
 using namespace sart::test;
@@ -59,6 +62,94 @@ TEST(StructureFaults, WindowTooLarge) {
   expectFault(p, "[header] program: size of window q out of range: got "
                  "3x1152921504606846976x32, expected 1 to 4194304 slots and at "
                  "most 70368744177664 bytes");
+}
+
+TEST(StructureFaults, WindowsWhoseBytesDoNotFit) {
+  struct Case {
+    int64_t slots, rows, rowElements;
+  };
+  // A row alone, a slot, all slots; rows without elements and none of either.
+  for (Case c : {Case{1, 64, 0x6b5f6c6f6f700020}, Case{1, 0, INT64_MAX},
+                 Case{3, 0, int64_t(1) << 45}, Case{1, INT64_MAX, INT64_MAX},
+                 Case{1, INT64_MAX, 1}, Case{INT64_MAX, 1, 1},
+                 Case{(int64_t(1) << 22) + 1, 1, 1}, Case{1, 1, 0},
+                 Case{1, 1, -1}, Case{1, INT64_MIN, 1}, Case{0, 1, 1},
+                 Case{INT64_MIN, 1, 1}, Case{1, 1, INT64_MIN}}) {
+    Program p = swapProgram();
+    Window &window = p.windows[static_cast<size_t>(p.findWindow("v"))];
+    window.slots = c.slots;
+    window.rows = c.rows;
+    window.rowElements = c.rowElements;
+    std::string message =
+        concat("size of window v out of range: got ", c.slots, "x", c.rows, "x",
+               c.rowElements, ", expected 1 to 4194304 slots and at most ",
+               "70368744177664 bytes");
+    EXPECT_EQ(window.verify().message(), message);
+    expectFault(p, "[header] program: " + message);
+    Program unbound = templateOf(makePlacement(1, 2, 2, 1, 64, 64));
+    unbound.windows[0] = window;
+    expectFault(unbound, "[header] program: " + message);
+    // An executor that trusts its program computes with these numbers too.
+    ExecutorOptions options;
+    options.validate = false;
+    EXPECT_EQ(
+        Executor::create(p, createReferenceBackend(nullptr), options).message(),
+        message);
+    // Without a run there are no bytes to reserve.
+    EXPECT_EQ(explainProgram(p),
+              "the program is not valid:\n  program: " + message + "\n");
+  }
+}
+
+TEST(StructureFaults, LargestWindowsFit) {
+  for (Window window :
+       {Window{"w", DType::F32, int64_t(1) << 22, int64_t(1) << 22, 1},
+        Window{"w", DType::F32, 1, 0, int64_t(1) << 44},
+        Window{"w", DType::F32, 1, int64_t(1) << 44, 1},
+        Window{"w", DType::I64, 1, 1, int64_t(1) << 43}}) {
+    EXPECT_TRUE(window.verify().ok()) << window.verify().message();
+    ++window.rowElements;
+    EXPECT_FALSE(window.verify().ok());
+  }
+}
+
+TEST(StructureFaults, PolicyOutOfRange) {
+  auto expectRefusal = [](void (*change)(RoutingPolicy &),
+                          const std::string &message) {
+    Program p = swapProgram();
+    change(p.policy);
+    expectFault(p, "[header] program: " + message);
+    Program unbound = templateOf(makePlacement(1, 2, 2, 1, 64, 64));
+    change(unbound.policy);
+    expectFault(unbound, "[header] program: " + message);
+    ExecutorOptions options;
+    options.validate = false;
+    EXPECT_EQ(
+        Executor::create(unbound, createReferenceBackend(nullptr), options)
+            .message(),
+        message);
+  };
+  expectRefusal([](RoutingPolicy &policy) { policy.windowBlocks = INT64_MAX; },
+                "window blocks of the routing policy out of range: got "
+                "9223372036854775807, expected 0 to 2147483648");
+  expectRefusal([](RoutingPolicy &policy) { policy.windowBlocks = INT64_MIN; },
+                "window blocks of the routing policy out of range: got "
+                "-9223372036854775808, expected 0 to 2147483648");
+  expectRefusal([](RoutingPolicy &policy) { policy.minBlocks = -1; },
+                "min_blocks of the routing policy out of range: got -1, "
+                "expected 0 to 2147483648");
+  expectRefusal([](RoutingPolicy &policy) { policy.k = 2147483649; },
+                "k of the routing policy out of range: got 2147483649, "
+                "expected 0 to 2147483648");
+  expectRefusal([](RoutingPolicy &policy) { policy.keep = {{0, 1}, {3, 2}}; },
+                "kept range of the routing policy out of range: got 3..2, "
+                "expected within 0..2147483648");
+  expectRefusal([](RoutingPolicy &policy) { policy.keep = {{0, INT64_MAX}}; },
+                "kept range of the routing policy out of range: got "
+                "0..9223372036854775807, expected within 0..2147483648");
+  expectRefusal([](RoutingPolicy &policy) { policy.p = NAN; },
+                "p of the routing policy is not finite: got nan, expected a "
+                "finite number");
 }
 
 TEST(StructureFaults, UnknownInput) {

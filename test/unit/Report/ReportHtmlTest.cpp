@@ -124,6 +124,15 @@ TEST(ReportHtml, RefusesMoreRanksThanAPageCanShow) {
   }
 }
 
+TEST(ReportHtml, RowsBeyond64BitsAreTheMost) {
+  int64_t huge = int64_t(1) << 50;
+  Object report = reportOf(Array{step(Object{
+      {"max_abs_error", 1}, {"max_abs_error_bound", 2}, {"moves", huge}})});
+  report["sampled_rows_per_head"] = huge;
+  report["shape"] = Object{{"heads", huge}};
+  EXPECT_TRUE(has(pageOf(std::move(report)), "9,223,372,036,854,775,807 rows"));
+}
+
 TEST(ReportHtml, CellsBeyondEveryMaskCountAsMissing) {
   auto pageOfCell = [](int64_t cell) {
     return pageOf(reportOf(

@@ -78,12 +78,12 @@ bool test::isSmall(const Program &program) {
     return false;
   int64_t bytes = 0, limit = int64_t(16) << 20;
   for (const Window &window : program.windows) {
-    int64_t own = 0;
-    if (__builtin_mul_overflow(window.slots, window.rows, &own) ||
-        __builtin_mul_overflow(own, window.rowBytes(), &own) || own < 0 ||
-        own > limit)
+    // More is for the validator to refuse.
+    if (!window.verify().ok())
+      continue;
+    bytes += window.slots * window.rows * window.rowBytes();
+    if (bytes > limit)
       return false;
-    bytes += own;
   }
   return bytes * program.placement.mesh.ranks() <= limit;
 }

@@ -18,7 +18,6 @@ namespace mlir::sa_comm::detail {
 /// inside 64 bits.
 constexpr int64_t maxCount = int64_t(1) << 31;
 constexpr int64_t maxRow = int64_t(1) << 40;
-constexpr int64_t maxWindowBytes = int64_t(1) << 50;
 constexpr int64_t maxHeads = 4096;
 constexpr int64_t maxBlock = 65536;
 constexpr int64_t maxMaskTiles = int64_t(1) << 27;

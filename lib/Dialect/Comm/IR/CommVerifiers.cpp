@@ -191,25 +191,14 @@ LogicalResult WindowOp::verify() {
   if (!dtype) // C2
     return emitOpError() << "element type is unknown: got " << getElementType()
                          << ", expected f32, bf16, f16, i32 or i64";
-  // C1. Each size is bounded first, so that the product cannot wrap around.
-  int64_t bytes = *dtype == sart::DType::I64 ? 8
-                  : *dtype == sart::DType::BF16 || *dtype == sart::DType::F16
-                      ? 2
-                      : 4;
-  bool fits = true;
-  for (int64_t size :
-       {int64_t(getSlots()), int64_t(getRows()), int64_t(getRowElements())}) {
-    fits = fits && size >= 0 && size <= maxRow &&
-           (size == 0 || bytes <= maxWindowBytes / size);
-    if (fits && size > 0)
-      bytes *= size;
-  }
-  if (!fits)
-    return emitOpError() << "sizes are out of range: got "
-                         << int64_t(getSlots()) << " x " << int64_t(getRows())
-                         << " x " << int64_t(getRowElements())
-                         << ", expected 0 to " << maxRow << " each and at most "
-                         << maxWindowBytes << " bytes";
+  sart::Window window;
+  window.name = getSymName().str();
+  window.dtype = *dtype;
+  window.slots = static_cast<int64_t>(getSlots());
+  window.rows = static_cast<int64_t>(getRows());
+  window.rowElements = static_cast<int64_t>(getRowElements());
+  if (sart::Status status = window.verify(); !status.ok()) // C1
+    return emitOpError() << status.message();
   return success();
 }
 

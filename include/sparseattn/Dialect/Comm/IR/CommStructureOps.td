@@ -142,8 +142,8 @@ def Comm_WindowOp : Comm_Op<"window", [Symbol, ParentOneOf<["TemplateOp", "Progr
     ```
 
     **Constraints:**
-    - (C1) slots, rows and row elements lie between 0 and 2^40, and the window's
-      bytes below 2^50.
+    - (C1) there are 1 to 2^22 slots, at least 0 rows and at least 1 row
+      element, and at most 2^46 bytes; a slot without rows counts as one row.
     - (C2) the element type is f32, bf16, f16, i32 or i64.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
