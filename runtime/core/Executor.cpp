@@ -94,7 +94,8 @@ Executor::create(Program program, std::shared_ptr<Backend> backend,
   if (!backend)
     return makeError("backend missing: got a null pointer");
   SART_RETURN_IF_ERROR(checkStructure(program));
-  SART_RETURN_IF_ERROR(checkMemory(program));
+  if (backend->memory().onHost())
+    SART_RETURN_IF_ERROR(checkMemory(program));
   if (options.validate)
     SART_RETURN_IF_ERROR(validateOnce(program));
   SART_RETURN_IF_ERROR(backend->supports(program));
@@ -110,12 +111,19 @@ Executor::create(Program program, std::shared_ptr<Backend> backend,
     return transport.status();
   shared.transport = std::move(*transport);
   shared.records.resize(static_cast<size_t>(shared.ranks()));
+  std::vector<MemorySpace *> spaces;
   for (int64_t rank = 0; rank < shared.ranks(); ++rank) {
-    auto arena = WindowArena::create(shared.program, rank);
+    auto own = shared.backend->ofRank(shared.program, rank);
+    if (!own)
+      return own.status();
+    shared.rankBackends.push_back(std::move(*own));
+    spaces.push_back(&shared.backendOf(rank).memory());
+    auto arena = WindowArena::create(shared.program, rank, *spaces.back());
     if (!arena)
       return arena.status();
     shared.arenas.push_back(std::move(*arena));
   }
+  shared.transport->useSpaces(std::move(spaces));
   for (int64_t rank = 0; rank < shared.ranks(); ++rank)
     state->ranks.push_back(std::make_unique<RankExecutor>(shared, rank));
   state->findSplits();
@@ -187,11 +195,15 @@ Status Executor::State::start(const RunOptions &options) {
 Status Executor::State::runParts(bool first, bool second) {
   std::vector<RankOutcome> outcomes(ranks.size());
   // A round of its own: a peer may put into a window as soon as it runs.
-  if (shared.options.poison)
+  if (shared.options.poison) {
     team->run([&](int64_t rank) {
-      shared.arenas[static_cast<size_t>(rank)]->poisonAll(
-          /*internal=*/first, /*outputs=*/second);
+      auto index = static_cast<size_t>(rank);
+      outcomes[index].status =
+          ranks[index]->poison(/*internal=*/first, /*outputs=*/second);
     });
+    for (const RankOutcome &outcome : outcomes)
+      SART_RETURN_IF_ERROR(outcome.status);
+  }
   team->run([&](int64_t rank) {
     auto index = static_cast<size_t>(rank);
     size_t end = second ? std::numeric_limits<size_t>::max() : splits[index];
@@ -274,6 +286,9 @@ const BlockMask *Executor::lastMask() const {
   if (state->shared.program.bound)
     return &*state->shared.program.mask;
   if (!state->mask) {
+    for (auto &rank : state->ranks)
+      if (!rank->fetchRows().ok())
+        return nullptr;
     auto mask = state->shared.assembleMask();
     if (!mask)
       return nullptr;

@@ -41,7 +41,7 @@ const std::vector<int32_t> *RecordedRows::find(int64_t head,
 void RankRecord::reset(const Placement &placement, int64_t rank) {
   events.clear();
   sent.assign(static_cast<size_t>(placement.mesh.ranks()), 0);
-  exchange = moved = routed = tiles = planNs = 0;
+  exchange = moved = routed = tiles = planNs = selected = 0;
   routing = RouteStats();
   rows.reset(placement.shape.heads,
              placement.qBlocksOf(placement.mesh.ringIndex(rank)).size());
@@ -89,8 +89,16 @@ Expected<MaskSummary> sart::readSummaries(const Program &program,
   if (first->dtype != DType::I32)
     return makeError("dtype of the gathered summaries does not match: got ",
                      toString(first->dtype), ", expected i32");
-  return decodeSummaries(static_cast<const int32_t *>(first->data),
-                         arena.slotStride(window), placement);
+  if (arena.memory().onHost())
+    return decodeSummaries(static_cast<const int32_t *>(first->data),
+                           arena.slotStride(window), placement);
+  std::vector<int32_t> records(static_cast<size_t>(first->slots * elements));
+  int64_t width = elements * byteSize(DType::I32);
+  SART_RETURN_IF_ERROR(arena.memory().toHost(
+      {records.data(), width, width, first->slots},
+      {first->data, first->slotStride * byteSize(DType::I32), width,
+       first->slots}));
+  return decodeSummaries(records.data(), elements, placement);
 }
 
 /// A mask with the same demand as the routed one, at hand without gathering

@@ -48,7 +48,8 @@ struct RankRecord {
   int64_t tiles = 0;
   RouteStats routing;
   RecordedRows rows;
-  std::optional<Plan> plan;         ///< after the plan instruction
+  std::optional<Plan> plan; ///< after the plan instruction
+  int64_t selected = 0;     ///< routed tiles whose rows are not in `rows`
   std::vector<int64_t> routedLoads; ///< per rank, before any move
   int64_t planNs = 0;
 
@@ -63,6 +64,7 @@ struct ExecutorShared {
   ExecutorOptions options;
   uint64_t programHash = 0;
   std::unique_ptr<LocalTransport> transport;
+  std::vector<std::shared_ptr<Backend>> rankBackends; ///< null: `backend`
   std::vector<std::unique_ptr<WindowArena>> arenas;
   std::vector<RankRecord> records;
 
@@ -74,6 +76,10 @@ struct ExecutorShared {
   const std::string thrownReason = "got an exception, expected none";
 
   int64_t ranks() const { return program.placement.mesh.ranks(); }
+  Backend &backendOf(int64_t rank) const {
+    const auto &own = rankBackends[static_cast<size_t>(rank)];
+    return own ? *own : *backend;
+  }
   /// The routed mask, from the rows that the ranks recorded; refuses gaps.
   Expected<BlockMask> assembleMask() const;
 };

@@ -8,7 +8,6 @@
 #include "RankExecutor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 using namespace sart;
@@ -73,7 +72,8 @@ Status RankExecutor::attend(const Instruction &instruction) {
     task.kvBlocks = {entry.kvBegin, entry.kvEnd};
     // Row i of the segment is query (first token of the segment) + i.
     task.diag = placement().qTokensOf(ringIndex).begin + layer.skv - layer.sq;
-    for (int64_t block = entry.qBegin; block < entry.qEnd; ++block) {
+    // Elsewhere the backend counts, see finishPart.
+    for (int64_t block = entry.qBegin; onHost && block < entry.qEnd; ++block) {
       const auto *row = static_cast<const int32_t *>(task.mask.data) +
                         block * task.mask.rowStride;
       auto tiles = countRow(row, task.kvBlocks, layer.kvBlocks());
@@ -85,7 +85,10 @@ Status RankExecutor::attend(const Instruction &instruction) {
     tasks.push_back(task);
   }
   record().tiles += eventTiles;
-  return shared.backend->attend(shared.program, tasks);
+  if (!onHost)
+    attendEvents.push_back(shared.trace && !skipped ? record().events.size()
+                                                    : noEvent);
+  return backend.attend(shared.program, tasks);
 }
 
 Status RankExecutor::merge(const Instruction &instruction) {
@@ -96,6 +99,7 @@ Status RankExecutor::merge(const Instruction &instruction) {
                      ", expected a multiple of ", chunkInts);
   const std::vector<int32_t> &windows = instruction.windows;
   int64_t headDim = shape().headDim;
+  std::vector<MergeTask> tasks;
   for (const Chunk &chunk : toChunks(flat)) {
     if (chunk.rowBegin < 0 || chunk.rowEnd < chunk.rowBegin)
       return makeError("rows of a merge out of range: got ", chunk.rowBegin,
@@ -114,42 +118,10 @@ Status RankExecutor::merge(const Instruction &instruction) {
             ", expected f32 for a merge");
       views[i] = *view;
     }
-    auto at = [&](const SlotView &view) {
-      return static_cast<float *>(view.data) + chunk.rowBegin * view.rowStride;
-    };
-    mergePartials(at(views[0]), views[0].rowStride, at(views[1]),
-                  views[1].rowStride, at(views[2]), views[2].rowStride,
-                  at(views[3]), views[3].rowStride,
-                  chunk.rowEnd - chunk.rowBegin, headDim);
+    tasks.push_back(
+        {views[0], views[1], views[2], views[3], chunk.rowBegin, chunk.rowEnd});
   }
-  return Status::success();
-}
-
-/// Rounds to nearest even, as floatToBf16, in a form that vectorises.
-static void narrowToBf16(const float *from, uint16_t *to, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    uint32_t bits;
-    std::memcpy(&bits, from + i, sizeof(bits));
-    uint32_t rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
-    uint32_t quietNan = (bits >> 16) | 0x40;
-    bool isNan = (bits & 0x7FFFFFFF) > 0x7F800000;
-    to[i] = static_cast<uint16_t>(isNan ? quietNan : rounded);
-  }
-}
-
-static void convertRow(const void *from, DType fromType, void *to, DType toType,
-                       int64_t count) {
-  if (fromType == toType) {
-    std::memcpy(to, from, static_cast<size_t>(count * byteSize(toType)));
-    return;
-  }
-  if (fromType == DType::F32 && toType == DType::BF16) {
-    narrowToBf16(static_cast<const float *>(from), static_cast<uint16_t *>(to),
-                 count);
-    return;
-  }
-  for (int64_t i = 0; i < count; ++i)
-    storeFromFloat(to, toType, i, loadAsFloat(from, fromType, i));
+  return backend.merge(shared.program, tasks);
 }
 
 static bool isFloat(DType type) {
@@ -171,6 +143,7 @@ Status RankExecutor::convert(const Instruction &instruction) {
     return makeError("dtypes of a conversion not supported: got ",
                      toString(source.dtype), " to ", toString(target.dtype),
                      ", expected f32, bf16 or f16");
+  std::vector<ConvertTask> tasks;
   for (const Chunk &chunk : toChunks(flat)) {
     if (chunk.rowBegin < 0 || chunk.rowEnd < chunk.rowBegin)
       return makeError("rows of a conversion out of range: got ",
@@ -183,15 +156,9 @@ Status RankExecutor::convert(const Instruction &instruction) {
                          source.rowElements);
     if (!to)
       return to.status();
-    for (int64_t row = chunk.rowBegin; row < chunk.rowEnd; ++row)
-      convertRow(static_cast<const char *>(from->data) +
-                     row * from->rowStride * byteSize(source.dtype),
-                 source.dtype,
-                 static_cast<char *>(to->data) +
-                     row * to->rowStride * byteSize(target.dtype),
-                 target.dtype, source.rowElements);
+    tasks.push_back({*from, *to, chunk.rowBegin, chunk.rowEnd});
   }
-  return Status::success();
+  return backend.convert(shared.program, tasks);
 }
 
 Status RankExecutor::pool(const Instruction &instruction) {
@@ -223,7 +190,7 @@ Status RankExecutor::pool(const Instruction &instruction) {
     tasks.push_back({*x, *y, keySide ? entry.kvBegin : entry.qBegin,
                      keySide ? entry.kvEnd : entry.qEnd});
   }
-  return shared.backend->pool(shared.program, keySide, tasks);
+  return backend.pool(shared.program, keySide, tasks);
 }
 
 Status RankExecutor::release(const Instruction &instruction) {

@@ -18,6 +18,7 @@ RankExecutor::RankExecutor(ExecutorShared &shared, int64_t rank)
       segmentRows(shared.program.placement.qTokensOf(ringIndex).size()),
       endpoint(shared.transport->endpoint(rank)),
       arena(*shared.arenas[static_cast<size_t>(rank)]),
+      backend(shared.backendOf(rank)), onHost(arena.memory().onHost()),
       instructions(shared.program.instructionsOf(rank)) {
   int32_t last = -1;
   for (const Instruction &instruction : instructions)
@@ -37,6 +38,10 @@ void RankExecutor::restart() {
   if (!shared.program.bound)
     symbols = shared.program.statics.values[static_cast<size_t>(rank)];
   record().reset(placement(), rank);
+  unfetched.clear();
+  routedCount = 0;
+  rowsFetched = false;
+  attendEvents.clear();
 }
 
 /// What a trace calls an instruction: its opcode, and the windows that data
@@ -65,22 +70,50 @@ static std::string eventName(const Program &program,
   return name;
 }
 
+RankOutcome RankExecutor::fail(const std::string &where, const Status &status) {
+  bool followsAbort = status.message().rfind(abortedPrefix, 0) == 0;
+  Status located = makeError("rank ", rank, " ", where, ": ", status.message());
+  endpoint.abort(located.message());
+  (void)drain(/*ignore=*/true);
+  (void)arena.memory().finish();
+  return {located, followsAbort};
+}
+
+Status RankExecutor::poison(bool internal, bool outputs) {
+  SART_RETURN_IF_ERROR(arena.poisonAll(internal, outputs));
+  return arena.memory().finish();
+}
+
+Status RankExecutor::finishPart() {
+  if (onHost)
+    return Status::success();
+  SART_RETURN_IF_ERROR(arena.storeOutputs());
+  BackendCounts counts;
+  SART_RETURN_IF_ERROR(backend.finish(counts));
+  record().routing += counts.routing;
+  if (!rowsFetched)
+    record().selected += counts.selected;
+  for (size_t i = 0; i < counts.tiles.size() && i < attendEvents.size(); ++i) {
+    record().tiles += counts.tiles[i];
+    if (attendEvents[i] < record().events.size())
+      record().events[attendEvents[i]].tiles = counts.tiles[i];
+  }
+  return Status::success();
+}
+
 RankOutcome RankExecutor::runUntil(size_t end) {
+  if (Status status = arena.loadInputs(); !status.ok())
+    return fail("inputs", status);
   for (; next < std::min(end, instructions.size()); ++next) {
     const Instruction &instruction = instructions[next];
     int64_t begin = shared.trace ? nanosecondsSince(shared.start) : 0;
     skipped = false;
     eventBytes = eventTiles = 0;
     Status status = execute(instruction);
-    if (!status.ok()) {
-      bool followsAbort = status.message().rfind(abortedPrefix, 0) == 0;
-      Status located = makeError(
-          "rank ", rank, " phase ", instruction.phase, " instruction ", next,
-          " (", toString(instruction.opcode), "): ", status.message());
-      endpoint.abort(located.message());
-      (void)drain(/*ignore=*/true);
-      return {located, followsAbort};
-    }
+    if (!status.ok())
+      return fail(concat("phase ", instruction.phase, " instruction ", next,
+                         " (", toString(instruction.opcode), ")"),
+                  status);
     if (shared.trace && !skipped) {
       TraceEvent event;
       event.name = eventName(shared.program, instruction);
@@ -98,13 +131,8 @@ RankOutcome RankExecutor::runUntil(size_t end) {
     return {};
   Status status = drain(/*ignore=*/false);
   if (status.ok())
-    return {};
-  bool followsAbort = status.message().rfind(abortedPrefix, 0) == 0;
-  Status located =
-      makeError("rank ", rank, " end of program: ", status.message());
-  endpoint.abort(located.message());
-  (void)drain(/*ignore=*/true);
-  return {located, followsAbort};
+    status = finishPart();
+  return status.ok() ? RankOutcome() : fail("end of program", status);
 }
 
 Status RankExecutor::drain(bool ignore) {

@@ -28,6 +28,10 @@ public:
   /// Runs instructions up to index `end`. On an error it aborts the transport
   /// and leaves no transfer of this rank in flight.
   RankOutcome runUntil(size_t end);
+  /// Fills the rank's memory before a run, see ExecutorOptions::poison.
+  Status poison(bool internal, bool outputs);
+  /// Records the routed rows that only the rank's memory holds yet.
+  Status fetchRows();
 
 private:
   using Ints = std::vector<int64_t>;
@@ -35,6 +39,10 @@ private:
   Status execute(const Instruction &instruction);
   /// Ends transfers nobody waited for. Their errors count unless `ignore`.
   Status drain(bool ignore);
+  /// Gives outputs and counts to the host at the end of the program.
+  Status finishPart();
+  /// Names the rank, ends all ranks and leaves nothing under way.
+  RankOutcome fail(const std::string &where, const Status &status);
 
   // RankTransfer.cpp
   Status allToAll(const Instruction &instruction);
@@ -64,6 +72,17 @@ private:
   Status plan(const Instruction &instruction);
   Status writeSummary(int32_t window, const Work &work, const SlotView &mask,
                       bool first);
+  Expected<std::vector<RouteTask>> routeTasks(const Instruction &instruction,
+                                              const std::vector<Work> &work,
+                                              bool scored);
+
+  // RankElsewhere.cpp: the same where the host cannot reach the memory
+  Status scoreElsewhere(const std::vector<Work> &work,
+                        const std::vector<RouteTask> &tasks);
+  Status routeByRuleElsewhere(const std::vector<Work> &work,
+                              const std::vector<RouteTask> &tasks, bool dense);
+  Status clearSummaries(const std::vector<Work> &work,
+                        const std::vector<RouteTask> &tasks);
 
   const Ints &values(const Operand &operand) const {
     return operand.isSymbol() ? symbols[static_cast<size_t>(operand.symbol)]
@@ -86,6 +105,8 @@ private:
   const int64_t segmentRows; ///< query tokens of the segment
   Endpoint &endpoint;
   WindowArena &arena;
+  Backend &backend;
+  const bool onHost; ///< whether the host reads and writes the windows
   const std::vector<Instruction> &instructions;
   /// By window: whether it holds Q, K, V or O, whose bytes the reports count.
   std::vector<bool> payload;
@@ -93,6 +114,20 @@ private:
   size_t next = 0;
   std::vector<Ints> symbols;
   std::vector<std::shared_ptr<TransferHandle>> tokens;
+
+  // Where not on the host: routed rows, [count, kv-blocks...] each, of which
+  // the host has no copy yet, and the trace events of the attend calls.
+  struct RoutedRows {
+    int64_t head = 0;
+    Range qBlocks;
+    int64_t firstRow = 0; ///< in `routedRows`
+  };
+  std::shared_ptr<char> routedRows;
+  int64_t routedCapacity = 0, routedCount = 0; ///< rows
+  std::vector<RoutedRows> unfetched;
+  bool rowsFetched = false; ///< in this run
+  static constexpr size_t noEvent = ~size_t(0);
+  std::vector<size_t> attendEvents;
 
   // Of the instruction that runs.
   bool skipped = false;

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "HostRows.h"
 #include "RankExecutor.h"
 
 #include "sparseattn-rt/Binder.h"
@@ -84,18 +85,12 @@ Status RankExecutor::writeSummary(int32_t window, const Work &work,
   return Status::success();
 }
 
-Status RankExecutor::route(const Instruction &instruction) {
-  auto work = workOf(instruction);
-  if (!work)
-    return work.status();
-  skipped = work->empty();
+Expected<std::vector<RouteTask>>
+RankExecutor::routeTasks(const Instruction &instruction,
+                         const std::vector<Work> &work, bool scored) {
   const LayerShape &layer = shape();
-  const RoutingPolicy &policy = shared.program.policy;
-  bool dense = shared.dense || policy.kind == RoutingPolicy::Kind::Dense;
-  bool scored = !dense && (policy.kind == RoutingPolicy::Kind::TopP ||
-                           policy.kind == RoutingPolicy::Kind::TopK);
   std::vector<RouteTask> tasks;
-  for (const Work &entry : *work) {
+  for (const Work &entry : work) {
     RouteTask task;
     auto mask = arena.view(instruction.windows[2], entry.qSlot, qBlocks.size(),
                            layer.kvBlocks() + 1);
@@ -118,34 +113,60 @@ Status RankExecutor::route(const Instruction &instruction) {
         return pooledK.status();
       task.pooledQ = *pooledQ;
       task.pooledK = *pooledK;
-    } else {
-      for (int64_t block = entry.qBegin; block < entry.qEnd; ++block)
-        SART_RETURN_IF_ERROR(fillRowByRule(
-            shared.program, dense, qBlocks.begin + block,
-            task.visible[static_cast<size_t>(block - entry.qBegin)],
-            maskRow(task.mask, block)));
-      // Nothing was weighed, so that nothing was left out.
-      record().routing.rows += entry.qEnd - entry.qBegin;
-      record().routing.keptPooledMass +=
-          static_cast<double>(entry.qEnd - entry.qBegin);
+    }
+    if (!onHost) {
+      auto summary = arena.view(instruction.windows[3], entry.head, 1,
+                                MaskSummary::recordWords(layer.kvBlocks()));
+      if (!summary)
+        return summary.status();
+      SART_RETURN_IF_ERROR(checkInts(*summary, "a mask summary"));
+      task.summary = *summary;
     }
     tasks.push_back(std::move(task));
   }
+  return tasks;
+}
+
+Status RankExecutor::route(const Instruction &instruction) {
+  auto work = workOf(instruction);
+  if (!work)
+    return work.status();
+  skipped = work->empty();
+  const LayerShape &layer = shape();
+  const RoutingPolicy &policy = shared.program.policy;
+  bool dense = shared.dense || policy.kind == RoutingPolicy::Kind::Dense;
+  bool scored = !dense && (policy.kind == RoutingPolicy::Kind::TopP ||
+                           policy.kind == RoutingPolicy::Kind::TopK);
+  auto tasks = routeTasks(instruction, *work, scored);
+  if (!tasks)
+    return tasks.status();
+  if (!onHost)
+    return scored ? scoreElsewhere(*work, *tasks)
+                  : routeByRuleElsewhere(*work, *tasks, dense);
   if (scored)
     SART_RETURN_IF_ERROR(
-        shared.backend->route(shared.program, tasks, record().routing));
+        backend.route(shared.program, *tasks, record().routing));
 
   std::vector<bool> seen(static_cast<size_t>(layer.heads), false);
-  for (size_t i = 0; i < tasks.size(); ++i) {
+  for (size_t i = 0; i < tasks->size(); ++i) {
     const Work &entry = (*work)[i];
+    const RouteTask &task = (*tasks)[i];
     auto head = static_cast<size_t>(entry.head);
     for (int64_t block = entry.qBegin; block < entry.qEnd; ++block) {
-      const int32_t *row = maskRow(tasks[i].mask, block);
+      int32_t *row = maskRow(task.mask, block);
+      if (!scored) {
+        SART_RETURN_IF_ERROR(fillRowByRule(
+            shared.program, dense, qBlocks.begin + block,
+            task.visible[static_cast<size_t>(block - entry.qBegin)], row));
+        // Nothing was weighed, so that nothing was left out.
+        ++record().routing.rows;
+        record().routing.keptPooledMass += 1;
+      }
       record().rows.record(entry.head, block, row + 1, row[0]);
       eventTiles += row[0];
     }
-    SART_RETURN_IF_ERROR(writeSummary(instruction.windows[3], entry,
-                                      tasks[i].mask, !seen[head]));
+    SART_RETURN_IF_ERROR(
+        writeSummary(instruction.windows[3], entry, task.mask, !seen[head]));
     seen[head] = true;
   }
   return Status::success();
@@ -163,14 +184,16 @@ Status RankExecutor::loadMask(const Instruction &instruction) {
     if (!view)
       return view.status();
     SART_RETURN_IF_ERROR(checkInts(*view, "a mask"));
+    HostRows rows(arena.memory(), *view, {entry.qBegin, entry.qEnd});
     for (int64_t block = entry.qBegin; block < entry.qEnd; ++block) {
       int64_t count = mask.count(entry.head, qBlocks.begin + block);
       const int32_t *indices = mask.row(entry.head, qBlocks.begin + block);
-      int32_t *row = maskRow(*view, block);
+      auto *row = rows.row<int32_t>(block);
       row[0] = static_cast<int32_t>(count);
       std::copy(indices, indices + count, row + 1);
       eventTiles += count;
     }
+    SART_RETURN_IF_ERROR(rows.store());
   }
   return Status::success();
 }
@@ -182,6 +205,7 @@ Status RankExecutor::augment(const Instruction &instruction) {
   skipped = true;
   const LayerShape &layer = shape();
   int64_t kvBlocks = layer.kvBlocks();
+  SART_RETURN_IF_ERROR(fetchRows());
   for (const Work &entry : *work) {
     if (entry.budget <= 0 || entry.qBegin == entry.qEnd)
       continue;
@@ -201,24 +225,28 @@ Status RankExecutor::augment(const Instruction &instruction) {
     SART_RETURN_IF_ERROR(checkInts(*mask, "a mask"));
     SART_RETURN_IF_ERROR(checkFloats(*pooledQ, "pooled queries"));
     SART_RETURN_IF_ERROR(checkFloats(*pooledK, "pooled keys"));
+    Range blocks{entry.qBegin, entry.qEnd};
+    HostRows queries(arena.memory(), *pooledQ, blocks);
+    HostRows keys(arena.memory(), *pooledK, {0, kvBlocks});
+    HostRows lists(arena.memory(), *mask, blocks);
+    for (HostRows *rows : {&queries, &keys, &lists})
+      SART_RETURN_IF_ERROR(rows->load());
 
-    int64_t count = entry.qEnd - entry.qBegin;
+    int64_t count = blocks.size();
     // A tile that the row cannot see comes last.
     std::vector<float> scores(static_cast<size_t>(count * kvBlocks),
                               -std::numeric_limits<float>::infinity());
     std::vector<std::vector<int32_t>> rows;
     for (int64_t i = 0; i < count; ++i) {
       int64_t block = entry.qBegin + i;
-      const auto *q = static_cast<const float *>(pooledQ->data) +
-                      block * pooledQ->rowStride;
+      const float *q = queries.row<float>(block);
       int64_t visible = layer.visibleKvBlocks(qBlocks.begin + block);
       for (int64_t j = entry.kvBegin; j < std::min(entry.kvEnd, visible); ++j) {
-        const auto *k =
-            static_cast<const float *>(pooledK->data) + j * pooledK->rowStride;
+        const float *k = keys.row<float>(j);
         scores[static_cast<size_t>(i * kvBlocks + j)] =
             dotProduct(q, k, layer.headDim) * shared.program.scale;
       }
-      const int32_t *row = maskRow(*mask, block);
+      const auto *row = lists.row<int32_t>(block);
       if (row[0] < 0 || row[0] > kvBlocks)
         return makeError("mask row was not written: got count ", row[0],
                          ", expected 0 to ", kvBlocks);
@@ -228,11 +256,12 @@ Status RankExecutor::augment(const Instruction &instruction) {
                                 {entry.kvBegin, entry.kvEnd}, entry.budget);
     for (int64_t i = 0; i < count; ++i) {
       const std::vector<int32_t> &tiles = rows[static_cast<size_t>(i)];
-      int32_t *row = maskRow(*mask, entry.qBegin + i);
+      auto *row = lists.row<int32_t>(entry.qBegin + i);
       row[0] = static_cast<int32_t>(tiles.size());
       std::copy(tiles.begin(), tiles.end(), row + 1);
       record().rows.record(entry.head, entry.qBegin + i, row + 1, row[0]);
     }
+    SART_RETURN_IF_ERROR(lists.store());
   }
   return Status::success();
 }

@@ -87,7 +87,7 @@ Status RankExecutor::exchange(const Instruction &instruction,
       keep(endpoint.recv(members[member], to[member]));
   }
   if (failure.ok()) {
-    failure = copySegments(from[self], to[self]);
+    failure = arena.memory().copy(from[self], to[self]);
     if (!failure.ok())
       failure = makeError("own part of a collective: ", failure.message());
   }
@@ -226,5 +226,5 @@ Status RankExecutor::copyLocal(const Instruction &instruction) {
   auto to = arena.segments(instruction.windows[1], list(instruction, 1));
   if (!to)
     return to.status();
-  return copySegments(*from, *to);
+  return arena.memory().copy(*from, *to);
 }

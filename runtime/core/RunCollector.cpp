@@ -56,6 +56,6 @@ void sart::collectStats(const ExecutorShared &shared, RunStats &stats) {
                static_cast<double>(shape.kvBlocks());
   int64_t selected = shared.program.bound ? shared.program.mask->tiles() : 0;
   for (const RankRecord &record : shared.records)
-    selected += record.rows.tiles();
+    selected += record.rows.tiles() + record.selected;
   stats.density = all > 0 ? static_cast<double>(selected) / all : 0;
 }

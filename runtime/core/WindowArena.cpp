@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 using namespace sart;
@@ -18,7 +17,7 @@ using namespace sart;
 /// Kernels load whole cache lines from the start of a slot.
 static constexpr int64_t slotAlignment = 64;
 /// NaN in every floating-point format, -1 in every integer one.
-static constexpr int poisonByte = 0xFF;
+static constexpr uint8_t poisonByte = 0xFF;
 
 ExternalTensor sart::externalTensorOf(std::string_view windowName) {
   if (windowName == "q_shard")
@@ -34,36 +33,41 @@ ExternalTensor sart::externalTensorOf(std::string_view windowName) {
   return ExternalTensor::None;
 }
 
+Status WindowArena::allocate(const Window &window, int64_t rank,
+                             Storage &memory) {
+  SART_RETURN_IF_ERROR(window.verify());
+  bool external = window.role != Window::Role::Internal;
+  if (external && externalTensorOf(window.name) == ExternalTensor::None)
+    return makeError("external window has no tensor: got ", window.name,
+                     ", expected q_shard, k_shard, v_shard, o_shard or "
+                     "lse_shard");
+  if (external && space.onHost())
+    return Status::success();
+  memory.rowBytes = window.rowBytes();
+  memory.slotBytes = (window.rows * memory.rowBytes + slotAlignment - 1) /
+                     slotAlignment * slotAlignment;
+  memory.rows = window.rows;
+  memory.present = !external;
+  // Zeros: rows nobody writes still travel inside whole mask rows.
+  auto allocated = space.allocate(
+      window.slots * memory.slotBytes,
+      concat("memory of window ", window.name, " on rank ", rank));
+  if (!allocated)
+    return allocated.status();
+  memory.data = allocated->get();
+  owned.push_back(std::move(*allocated));
+  return Status::success();
+}
+
 Expected<std::unique_ptr<WindowArena>>
-WindowArena::create(const Program &program, int64_t rank) {
-  std::unique_ptr<WindowArena> arena(new WindowArena(program));
+WindowArena::create(const Program &program, int64_t rank, MemorySpace &space) {
+  std::unique_ptr<WindowArena> arena(new WindowArena(program, space));
   for (const Window &window : program.windows) {
-    Storage storage;
-    SART_RETURN_IF_ERROR(window.verify());
-    if (window.role != Window::Role::Internal) {
-      if (externalTensorOf(window.name) == ExternalTensor::None)
-        return makeError("external window has no tensor: got ", window.name,
-                         ", expected q_shard, k_shard, v_shard, o_shard or "
-                         "lse_shard");
-      arena->storage.push_back(storage);
-      continue;
-    }
-    storage.rowBytes = window.rowBytes();
-    storage.slotBytes = (window.rows * storage.rowBytes + slotAlignment - 1) /
-                        slotAlignment * slotAlignment;
-    storage.rows = window.rows;
-    storage.present = true;
-    int64_t bytes = window.slots * storage.slotBytes;
-    // One more line, so that an empty window has an address as well.
-    // Zeros: rows nobody writes still travel inside whole mask rows.
-    HostMemory memory = allocateHostMemory(bytes + slotAlignment);
-    if (!memory)
-      return makeError("memory of window ", window.name, " on rank ", rank,
-                       " not available: got no ", bytes, " bytes");
-    storage.data = memory.get();
-    arena->owned.push_back(std::move(memory));
-    arena->storage.push_back(storage);
+    Storage memory;
+    SART_RETURN_IF_ERROR(arena->allocate(window, rank, memory));
+    arena->storage.push_back(memory);
   }
+  arena->externals.resize(program.windows.size());
   return arena;
 }
 
@@ -130,19 +134,70 @@ Status WindowArena::bind(ExternalTensor which, const Tensor &tensor,
                        strides[0], ", ", strides[1], ", expected at least ",
                        sizes[2]);
     Storage &target = storage[i];
-    target.data = static_cast<char *>(tensor.data);
+    auto *data = static_cast<char *>(tensor.data);
     target.rows = rows;
-    target.slotBytes = *slotBytes;
-    target.rowBytes = *rowBytes;
     target.present = true;
+    if (space.onHost()) {
+      target.data = data;
+      target.slotBytes = *slotBytes;
+      target.rowBytes = *rowBytes;
+    } else {
+      externals[i] = {data, *slotBytes, *rowBytes, false};
+    }
   }
   return Status::success();
 }
 
 void WindowArena::unbind() {
-  for (size_t i = 0; i < storage.size(); ++i)
-    if (program.windows[i].role != Window::Role::Internal)
+  for (size_t i = 0; i < storage.size(); ++i) {
+    if (program.windows[i].role == Window::Role::Internal)
+      continue;
+    externals[i] = External();
+    if (space.onHost())
       storage[i] = Storage();
+    else
+      storage[i].present = false;
+  }
+}
+
+MemoryRows WindowArena::rowsOf(int32_t window, int64_t slot) const {
+  const Storage &memory = storage[static_cast<size_t>(window)];
+  return {memory.data + slot * memory.slotBytes, memory.rowBytes,
+          declared(window).rowBytes(), memory.rows};
+}
+
+Status WindowArena::loadInputs() {
+  for (size_t i = 0; i < externals.size(); ++i) {
+    External &tensor = externals[i];
+    const Window &window = program.windows[i];
+    if (!tensor.data || tensor.loaded || window.role != Window::Role::Input)
+      continue;
+    tensor.loaded = true;
+    for (int64_t slot = 0; slot < window.slots; ++slot) {
+      MemoryRows to = rowsOf(static_cast<int32_t>(i), slot);
+      SART_RETURN_IF_ERROR(
+          space.fromHost(to, {tensor.data + slot * tensor.slotBytes,
+                              tensor.rowBytes, to.width, to.rows}));
+    }
+  }
+  return Status::success();
+}
+
+Status WindowArena::storeOutputs() {
+  for (size_t i = 0; i < externals.size(); ++i) {
+    const External &tensor = externals[i];
+    const Window &window = program.windows[i];
+    if (!tensor.data || window.role != Window::Role::Output)
+      continue;
+    for (int64_t slot = 0; slot < window.slots; ++slot) {
+      MemoryRows from = rowsOf(static_cast<int32_t>(i), slot);
+      SART_RETURN_IF_ERROR(
+          space.toHost({tensor.data + slot * tensor.slotBytes, tensor.rowBytes,
+                        from.width, from.rows},
+                       from));
+    }
+  }
+  return Status::success();
 }
 
 Status WindowArena::checkSlot(int32_t window, int64_t slot) const {
@@ -220,6 +275,9 @@ Expected<SlotView> WindowArena::view(int32_t window, int64_t slot, int64_t rows,
   view.rows = rows;
   view.rowStride = memory.rowBytes / byteSize(shape.dtype);
   view.rowElements = rowElements;
+  view.slot = slot;
+  view.slots = shape.slots;
+  view.slotStride = slotStride(window);
   return view;
 }
 
@@ -228,31 +286,25 @@ int64_t WindowArena::slotStride(int32_t window) const {
          byteSize(declared(window).dtype);
 }
 
-void WindowArena::poison(int32_t window) {
-  const Window &shape = declared(window);
-  const Storage &memory = storage[static_cast<size_t>(window)];
-  if (!memory.present)
-    return;
-  for (int64_t slot = 0; slot < shape.slots; ++slot)
-    for (int64_t row = 0; row < memory.rows; ++row)
-      std::memset(memory.data + slot * memory.slotBytes + row * memory.rowBytes,
-                  poisonByte, static_cast<size_t>(shape.rowBytes()));
+Status WindowArena::poison(int32_t window) {
+  if (!storage[static_cast<size_t>(window)].present)
+    return Status::success();
+  for (int64_t slot = 0; slot < declared(window).slots; ++slot)
+    SART_RETURN_IF_ERROR(space.fill(rowsOf(window, slot), poisonByte));
+  return Status::success();
 }
 
 Status WindowArena::poisonSlot(int32_t window, int64_t slot) {
   SART_RETURN_IF_ERROR(checkSlot(window, slot));
-  const Storage &memory = storage[static_cast<size_t>(window)];
-  for (int64_t row = 0; row < memory.rows; ++row)
-    std::memset(memory.data + slot * memory.slotBytes + row * memory.rowBytes,
-                poisonByte, static_cast<size_t>(declared(window).rowBytes()));
-  return Status::success();
+  return space.fill(rowsOf(window, slot), poisonByte);
 }
 
-void WindowArena::poisonAll(bool internal, bool outputs) {
+Status WindowArena::poisonAll(bool internal, bool outputs) {
   for (size_t i = 0; i < storage.size(); ++i) {
     Window::Role role = program.windows[i].role;
     if ((role == Window::Role::Internal && internal) ||
         (role == Window::Role::Output && outputs))
-      poison(static_cast<int32_t>(i));
+      SART_RETURN_IF_ERROR(poison(static_cast<int32_t>(i)));
   }
+  return Status::success();
 }

@@ -9,6 +9,7 @@
 #define SPARSEATTN_RT_BACKEND_H
 
 #include "sparseattn-rt/Executable.h"
+#include "sparseattn-rt/MemorySpace.h"
 
 #include <functional>
 #include <memory>
@@ -23,6 +24,9 @@ struct SlotView {
   int64_t rows = 0;      ///< valid rows
   int64_t rowStride = 0; ///< elements between rows
   int64_t rowElements = 0;
+  /// Its place in a window of `slots` slots, `slotStride` elements from one to
+  /// the next.
+  int64_t slot = 0, slots = 1, slotStride = 0;
 };
 
 /// Attention of q-blocks [qBegin, qEnd) of one head. Mask row i of `mask` is
@@ -40,6 +44,21 @@ struct RouteTask {
   SlotView pooledQ, pooledK, mask;
   int64_t qBegin = 0, qEnd = 0;
   std::vector<int64_t> visible;
+  /// The record of the head, [tiles, demand bits...], to which a backend that
+  /// works elsewhere than in host memory adds what it selects.
+  SlotView summary;
+};
+
+/// Rows [rowBegin, rowEnd): the partial joins o and lse in place (f32 all).
+struct MergeTask {
+  SlotView oPart, lsePart, o, lse;
+  int64_t rowBegin = 0, rowEnd = 0;
+};
+
+/// Rows [rowBegin, rowEnd) of `to` become those of `from`, in to's dtype.
+struct ConvertTask {
+  SlotView from, to;
+  int64_t rowBegin = 0, rowEnd = 0;
 };
 
 struct PoolTask {
@@ -59,6 +78,13 @@ struct RouteStats {
   }
 };
 
+/// What a backend that works behind the host's back found out.
+struct BackendCounts {
+  RouteStats routing;
+  int64_t selected = 0;       ///< tiles that routing selected
+  std::vector<int64_t> tiles; ///< of each attend call, in order
+};
+
 /// Runs tasks of one program. A backend is shared by all local ranks and is
 /// safe to call from several threads at once. Results do not depend on the
 /// number of threads.
@@ -76,6 +102,21 @@ public:
   virtual Status route(const Program &program,
                        const std::vector<RouteTask> &tasks,
                        RouteStats &stats) = 0;
+  /// In host memory unless a backend has other memory.
+  virtual Status merge(const Program &program,
+                       const std::vector<MergeTask> &tasks);
+  virtual Status convert(const Program &program,
+                         const std::vector<ConvertTask> &tasks);
+
+  /// The backend for the work of one rank, with memory and an order of its
+  /// own, used by one thread at a time; null: this one serves all ranks.
+  virtual Expected<std::shared_ptr<Backend>> ofRank(const Program &program,
+                                                    int64_t rank);
+  /// Where the tasks' memory lies.
+  virtual MemorySpace &memory();
+  /// Waits for all work and adds what was counted since the last call. Backends
+  /// of other memory alone count here; others give counts in their calls.
+  virtual Status finish(BackendCounts &counts);
 };
 
 /// Worker threads of the process, `threads` in all (0: one per core). The

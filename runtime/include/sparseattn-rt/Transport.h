@@ -16,6 +16,8 @@
 
 namespace sart {
 
+class MemorySpace;
+
 /// Contiguous piece of memory.
 struct Segment {
   void *data = nullptr;
@@ -77,6 +79,10 @@ public:
   create(int64_t ranks, int64_t timeoutMs = 60000);
   ~LocalTransport();
   Endpoint &endpoint(int64_t rank);
+  /// Lets segments of each rank lie in its space, and orders transfers among
+  /// the ranks' other work there; without, all are host memory. Before any
+  /// transfer.
+  void useSpaces(std::vector<MemorySpace *> spaces);
   /// Forgets all transfers, signals and the abort; no call may be in progress.
   void reset();
 

@@ -41,6 +41,12 @@ LocalEndpoint::post(int64_t peer, bool isSend, SegmentList segments) {
   own->to = isSend ? peer : self;
   own->bytes = totalBytes(segments);
   own->segments = std::move(segments);
+  if (MemorySpace *space = state.spaceOf(self)) {
+    auto before = space->order();
+    if (!before)
+      return before.status();
+    own->before = std::move(*before);
+  }
 
   std::shared_ptr<LocalTransfer> partner;
   {
@@ -58,7 +64,8 @@ LocalEndpoint::post(int64_t peer, bool isSend, SegmentList segments) {
   LocalTransfer &send = isSend ? *own : *partner;
   LocalTransfer &recv = isSend ? *partner : *own;
   Status result = send.bytes == recv.bytes
-                      ? copySegments(send.segments, recv.segments)
+                      ? state.copy(self, send.segments, recv.segments,
+                                   partner->before.get(), partner->copied)
                       : sizeMismatch(send, recv);
   own->result = result;
   own->state.store(LocalTransfer::Done, std::memory_order_release);
@@ -90,7 +97,7 @@ Status LocalEndpoint::wait(TransferHandle &handle) {
          Clock::now() - begin < spinTime)
     std::this_thread::yield();
   if (done())
-    return transfer->result;
+    return settle(*transfer);
 
   LocalWaiter &waiter = state.waiter(self);
   {
@@ -100,7 +107,7 @@ Status LocalEndpoint::wait(TransferHandle &handle) {
     });
   }
   if (done())
-    return transfer->result;
+    return settle(*transfer);
   if (state.withdraw(*transfer)) {
     if (state.aborted.load(std::memory_order_acquire))
       return state.abortStatus();
@@ -114,20 +121,37 @@ Status LocalEndpoint::wait(TransferHandle &handle) {
   // The peer is copying: the memory is in use until it has finished.
   std::unique_lock<std::mutex> lock(waiter.mutex);
   waiter.wake.wait(lock, done);
-  return transfer->result;
+  return settle(*transfer);
+}
+
+Status LocalEndpoint::settle(const LocalTransfer &transfer) {
+  MemorySpace *space = state.spaceOf(self);
+  if (space && transfer.copied && transfer.result.ok())
+    SART_RETURN_IF_ERROR(space->after(*transfer.copied));
+  return transfer.result;
 }
 
 Status LocalEndpoint::put(int64_t peer, const SegmentList &from,
                           const SegmentList &to) {
   SART_RETURN_IF_ERROR(checkPeer("put", peer));
-  return copySegments(from, to);
+  std::shared_ptr<Fence> copied; // the signal brings the order to the peer
+  return state.copy(self, from, to, nullptr, copied);
 }
 
 Status LocalEndpoint::signal(int64_t peer) {
   SART_RETURN_IF_ERROR(checkPeer("signal", peer));
+  std::shared_ptr<Fence> fence;
+  if (MemorySpace *space = state.spaceOf(self)) {
+    auto order = space->order();
+    if (!order)
+      return order.status();
+    fence = std::move(*order);
+  }
   LocalWaiter &waiter = state.waiter(peer);
   std::lock_guard<std::mutex> lock(waiter.mutex);
   ++waiter.signals[static_cast<size_t>(self)];
+  if (fence)
+    waiter.fences[static_cast<size_t>(self)].push_back(std::move(fence));
   waiter.wake.notify_all();
   return Status::success();
 }
@@ -142,7 +166,13 @@ Status LocalEndpoint::waitSignal(int64_t peer) {
   });
   if (raised > 0) {
     --raised;
-    return Status::success();
+    auto &fences = waiter.fences[static_cast<size_t>(peer)];
+    if (fences.empty())
+      return Status::success();
+    std::shared_ptr<Fence> fence = std::move(fences.front());
+    fences.pop_front();
+    lock.unlock();
+    return state.spaceOf(self)->after(*fence);
   }
   lock.unlock();
   if (state.aborted.load(std::memory_order_acquire))

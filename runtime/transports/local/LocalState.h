@@ -8,7 +8,7 @@
 #ifndef SPARSEATTN_RUNTIME_TRANSPORTS_LOCAL_LOCALSTATE_H
 #define SPARSEATTN_RUNTIME_TRANSPORTS_LOCAL_LOCALSTATE_H
 
-#include "sparseattn-rt/Transport.h"
+#include "sparseattn-rt/MemorySpace.h"
 
 #include <atomic>
 #include <chrono>
@@ -32,6 +32,8 @@ struct LocalTransfer final : TransferHandle {
   std::atomic<int> state{
       Pending};  ///< Pending -> Copying under the channel lock
   Status result; ///< read once the state is Done
+  /// The owner's work before the transfer, and the copy: null in host memory.
+  std::shared_ptr<Fence> before, copied;
 
   int64_t owner() const { return isSend ? from : to; }
 };
@@ -47,6 +49,7 @@ struct alignas(64) LocalWaiter {
   std::mutex mutex;
   std::condition_variable wake;
   std::vector<int64_t> signals;
+  std::vector<std::deque<std::shared_ptr<Fence>>> fences; ///< of the signals
 };
 
 struct LocalTransport::State {
@@ -55,6 +58,7 @@ struct LocalTransport::State {
   std::vector<std::unique_ptr<LocalEndpoint>> endpoints;
   std::vector<std::unique_ptr<LocalChannel>> channels; ///< [from * ranks + to]
   std::vector<std::unique_ptr<LocalWaiter>> waiters;
+  std::vector<MemorySpace *> spaces; ///< by rank; empty: host memory
 
   std::atomic<bool> aborted{false};
   std::mutex abortMutex;
@@ -77,6 +81,13 @@ struct LocalTransport::State {
   LocalWaiter &waiter(int64_t rank) {
     return *waiters[static_cast<size_t>(rank)];
   }
+  /// Null: all memory is the host's and there is nothing to order.
+  MemorySpace *spaceOf(int64_t rank) {
+    return spaces.empty() ? nullptr : spaces[static_cast<size_t>(rank)];
+  }
+  /// Copies by the work of `rank`, after `before`.
+  Status copy(int64_t rank, const SegmentList &from, const SegmentList &to,
+              const Fence *before, std::shared_ptr<Fence> &copied);
   Status abortStatus();
   void abort(int64_t rank, const std::string &reason);
   /// Publishes the result and wakes the owner.
@@ -108,6 +119,8 @@ public:
 
 private:
   Status checkPeer(const char *what, int64_t peer);
+  /// A transfer that is done: its result, and later work after its copy.
+  Status settle(const LocalTransfer &transfer);
   Expected<std::shared_ptr<TransferHandle>> post(int64_t peer, bool isSend,
                                                  SegmentList segments);
 

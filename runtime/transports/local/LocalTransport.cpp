@@ -94,6 +94,30 @@ Endpoint &LocalTransport::endpoint(int64_t rank) {
   return *state->endpoints[static_cast<size_t>(rank)];
 }
 
+void LocalTransport::useSpaces(std::vector<MemorySpace *> spaces) {
+  // Nothing to order where the host itself does all the work.
+  bool elsewhere =
+      std::any_of(spaces.begin(), spaces.end(),
+                  [](MemorySpace *space) { return !space->onHost(); });
+  state->spaces = elsewhere ? std::move(spaces) : std::vector<MemorySpace *>();
+}
+
+Status LocalTransport::State::copy(int64_t rank, const SegmentList &from,
+                                   const SegmentList &to, const Fence *before,
+                                   std::shared_ptr<Fence> &copied) {
+  MemorySpace *space = spaceOf(rank);
+  if (!space)
+    return copySegments(from, to);
+  if (before)
+    SART_RETURN_IF_ERROR(space->after(*before));
+  SART_RETURN_IF_ERROR(space->copy(from, to));
+  auto fence = space->order();
+  if (!fence)
+    return fence.status();
+  copied = std::move(*fence);
+  return Status::success();
+}
+
 void LocalTransport::reset() {
   for (auto &channel : state->channels) {
     std::lock_guard<std::mutex> lock(channel->mutex);
@@ -108,6 +132,7 @@ void LocalTransport::reset() {
   for (auto &waiter : state->waiters) {
     std::lock_guard<std::mutex> lock(waiter->mutex);
     waiter->signals.assign(static_cast<size_t>(state->ranks), 0);
+    waiter->fences.assign(static_cast<size_t>(state->ranks), {});
   }
   {
     std::lock_guard<std::mutex> lock(state->gatherMutex);

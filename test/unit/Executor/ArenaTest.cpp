@@ -130,13 +130,13 @@ TEST(Arena, PoisonIsNanAndMinusOne) {
                          Tensor::contiguous(output.data(), DType::F32, 2, 4, 8),
                          4)
                   .ok());
-  test.arena->poisonAll(/*internal=*/true, /*outputs=*/false);
+  ASSERT_TRUE(test.arena->poisonAll(/*internal=*/true, /*outputs=*/false).ok());
   EXPECT_EQ(output[0], 7);
   SlotView x = test.view(2, 2, 5, 3);
   for (int64_t i = 0; i < 15; ++i)
     EXPECT_TRUE(std::isnan(loadAsFloat(x.data, DType::BF16, i)));
   EXPECT_EQ(static_cast<int32_t *>(test.view(3, 1, 2, 3).data)[5], -1);
-  test.arena->poisonAll(/*internal=*/false, /*outputs=*/true);
+  ASSERT_TRUE(test.arena->poisonAll(/*internal=*/false, /*outputs=*/true).ok());
   for (size_t i = 0; i < 64; ++i)
     EXPECT_TRUE(std::isnan(output[i]));
   EXPECT_EQ(output[64], 7);
