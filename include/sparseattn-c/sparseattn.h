@@ -60,8 +60,9 @@ typedef struct sa_engine sa_engine;
 
 typedef struct sa_engine_options {
   size_t struct_size;
-  /** "cpu" (default): kernels compiled in process. "reference": the
-   *  interpreter's double precision loops, slow. */
+  /** "cpu" (default): kernels compiled in process. "cuda": the same for a
+   *  Hopper GPU. "reference": the interpreter's double precision loops, slow.
+   */
   const char *device;
   /** Worker threads; 0: one per core. */
   int64_t threads;
@@ -74,6 +75,13 @@ typedef struct sa_engine_options {
   const char *cache_dir;
   /** What its entries take together at most; 0: 256 MiB. */
   int64_t cache_max_bytes;
+  /** cuda: file of NVIDIA's assembler; NULL or "": the one of $CUDA_HOME/bin or
+   *  PATH; "none" (and what happens where none is found): kernels stay PTX,
+   *  which the driver assembles at each start. */
+  const char *ptxas;
+  /** Non-zero: layers are compiled, which fills the cache, and cannot run. Such
+   *  an engine needs no GPU. */
+  int compile_only;
 } sa_engine_options;
 
 SA_API sa_status sa_engine_create(const sa_engine_options *options,
@@ -97,7 +105,7 @@ typedef struct sa_layer_options {
   /** Non-zero: prove coverage of every bound program and poison memory. */
   int check;
   /** "f32", "bf16" or "f16": element type in place of the text's; NULL: the
-   *  text's. */
+   *  text's, on cuda bf16 in place of f32 (sa_layer_info says what it is). */
   const char *dtype;
   /** A mask in place of the layer's routing: one byte per (head, q-block,
    *  kv-block), `mask_size` = heads * q_blocks * kv_blocks; NULL: none. */
@@ -159,6 +167,7 @@ typedef struct sa_compile_info {
   const char *cache_problem; /**< why nothing could be stored; "" if all was */
   /** Of the engine so far; cache_ignored: files found damaged or foreign. */
   int64_t cache_hits, cache_misses, cache_ignored, cache_stored, cache_removed;
+  const char *notice; /**< what the user should be told; "" if nothing */
 } sa_compile_info;
 SA_API sa_status sa_layer_get_compile_info(sa_layer *layer,
                                            sa_compile_info *info);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Objects.h"
 
+#include "CudaDevice.h"
+
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -76,6 +78,18 @@ sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
   return failCaught();
 }
 
+/// Refuses machines where no GPU can run a layer.
+static sart::Status checkCudaDevice() {
+  auto driver = sart::cuda::CudaDriver::open();
+  if (!driver)
+    return sart::makeError("device cuda: ", driver.message());
+  auto device = sart::cuda::CudaDevice::open(*driver, 0);
+  if (!device)
+    return sart::makeError("device cuda: ", device.message());
+  return sart::makeError("device cuda: got a run, expected compile_only: this "
+                         "version only compiles for GPUs");
+}
+
 sa_status sa_engine_create(const sa_engine_options *given,
                            sa_engine **engine) try {
   if (!engine)
@@ -85,9 +99,13 @@ sa_status sa_engine_create(const sa_engine_options *given,
     return fail(status);
   sa_engine_options options = withDefaults(given);
   std::string device = options.device ? options.device : "cpu";
-  if (device != "cpu" && device != "reference")
+  if (device != "cpu" && device != "cuda" && device != "reference")
     return fail(sart::concat("device: got '", device,
-                             "', expected one of cpu, reference"));
+                             "', expected one of cpu, cuda, reference"));
+  std::string ptxas = options.ptxas ? options.ptxas : "";
+  if (!ptxas.empty() && device != "cuda")
+    return fail(sart::concat("ptxas: got '", ptxas, "' with device ", device,
+                             ", expected device cuda"));
   if (options.threads < 0 || options.threads > 1024)
     return fail(
         sart::concat("threads: got ", options.threads, ", expected 0 to 1024"));
@@ -102,6 +120,11 @@ sa_status sa_engine_create(const sa_engine_options *given,
   auto begin = std::chrono::steady_clock::now();
   auto created = std::make_unique<sa_engine>();
   created->reference = device == "reference";
+  created->device = device;
+  created->compileOnly = options.compile_only != 0;
+  if (device == "cuda" && !created->compileOnly)
+    if (sart::Status status = checkCudaDevice(); !status.ok())
+      return fail(status);
   if (options.timeout_ms)
     created->timeoutMs = options.timeout_ms;
   created->pool = std::make_shared<sart::ThreadPool>(options.threads);
@@ -112,8 +135,15 @@ sa_status sa_engine_create(const sa_engine_options *given,
     created->cache = std::make_shared<sart::DiskCache>(
         folder, options.cache_max_bytes ? options.cache_max_bytes
                                         : sart::DiskCache::defaultMaxBytes);
-  auto compiler = mlir::sparseattn::LayerCompiler::create(!created->reference,
-                                                          created->cache);
+  using mlir::sparseattn::CompilerOptions;
+  CompilerOptions compilerOptions;
+  compilerOptions.device = created->reference ? CompilerOptions::Device::None
+                           : device == "cuda" ? CompilerOptions::Device::Cuda
+                                              : CompilerOptions::Device::Cpu;
+  compilerOptions.ptxas = std::move(ptxas);
+  compilerOptions.cache = created->cache;
+  auto compiler =
+      mlir::sparseattn::LayerCompiler::create(std::move(compilerOptions));
   if (!compiler)
     return fail(compiler.status());
   created->compiler = std::move(*compiler);
@@ -138,8 +168,20 @@ static sa_status finishLayer(sa_engine *engine,
   created->cache = engine->cache;
   created->engineMs = engine->createMs;
   created->denseSteps = options.dense_steps;
-  created->device = engine->reference ? "reference" : "cpu";
+  created->device = engine->device;
   created->threads = engine->pool->threads();
+  if (options.dense_steps < 0)
+    return fail(sart::concat("dense steps: got ", options.dense_steps,
+                             ", expected at least 0"));
+  if (options.dense_steps > 0 && compiled.program.bound)
+    return fail(sart::concat("dense steps of a constant mask: got ",
+                             options.dense_steps,
+                             ", expected 0: only routed layers re-route"));
+  if (engine->compileOnly) {
+    created->compiled = std::move(compiled);
+    *layer = created.release();
+    return SA_OK;
+  }
   std::shared_ptr<sart::Backend> backend =
       engine->reference
           ? sart::createReferenceBackend(engine->pool)
@@ -153,13 +195,6 @@ static sa_status finishLayer(sa_engine *engine,
   executorOptions.poison = checked;
   executorOptions.coverage = checked;
   executorOptions.timeoutMs = engine->timeoutMs;
-  if (options.dense_steps < 0)
-    return fail(sart::concat("dense steps: got ", options.dense_steps,
-                             ", expected at least 0"));
-  if (options.dense_steps > 0 && compiled.program.bound)
-    return fail(sart::concat("dense steps of a constant mask: got ",
-                             options.dense_steps,
-                             ", expected 0: only routed layers re-route"));
   auto executor =
       sart::Executor::create(compiled.program, backend, executorOptions);
   if (!executor)
@@ -288,6 +323,10 @@ sa_status sa_layer_get_compile_info(sa_layer *layer,
   result.cache_ignored = layer->cacheCounters.ignored;
   result.cache_stored = layer->cacheCounters.stored;
   result.cache_removed = layer->cacheCounters.removed;
+  layer->notice.clear();
+  for (const std::string &notice : layer->compiled.notices)
+    layer->notice += (layer->notice.empty() ? "" : "; ") + notice;
+  result.notice = layer->notice.c_str();
   assignSized(info, result);
   return SA_OK;
 } catch (...) {

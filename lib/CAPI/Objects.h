@@ -25,6 +25,8 @@ struct sa_engine {
   double createMs = 0;
   std::shared_ptr<sart::ThreadPool> pool;
   bool reference = false;
+  std::string device;
+  bool compileOnly = false;
   int64_t timeoutMs = 60000;
 };
 
@@ -37,7 +39,8 @@ struct sa_layer {
   std::shared_ptr<sart::DiskCache> cache;
   sart::CacheCounters cacheCounters; ///< of sa_layer_get_compile_info
   std::vector<sa_kernel_info> kernelInfos;
-  std::unique_ptr<sart::Executor> executor;
+  std::string notice;                       ///< of sa_layer_get_compile_info
+  std::unique_ptr<sart::Executor> executor; ///< null: compiled only
   std::optional<sart::Plan> fixedPlan;
   int64_t denseSteps = 0;
   std::string device;

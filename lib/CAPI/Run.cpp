@@ -117,6 +117,9 @@ static Status readShards(const sa_layer &layer, int parts, const sa_tensor *q,
 
 static Expected<sart::RunOptions> runOptions(const sa_layer &layer,
                                              const sa_run_options *given) {
+  if (!layer.executor)
+    return sart::makeError("layer of an engine with compile_only: got a run, "
+                           "expected none");
   SART_RETURN_IF_ERROR(checkStructSize("run options", given));
   sa_run_options options = withDefaults(given);
   if (options.step < 0)

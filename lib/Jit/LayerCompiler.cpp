@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Jit/LayerCompiler.h"
 
+#include "GpuKernelLibrary.h"
+#include "GpuSupport.h"
 #include "KernelLibrary.h"
 #include "LayerOverrides.h"
 
@@ -58,8 +60,12 @@ using Clock = std::chrono::steady_clock;
 
 struct LayerCompiler::State {
   std::shared_ptr<LockedContext> shared;
-  std::unique_ptr<KernelLibrary> kernels; ///< null: programs only
+  /// One of them, or none: programs only.
+  std::unique_ptr<KernelLibrary> kernels;
+  std::unique_ptr<GpuKernelLibrary> gpuKernels;
 
+  sart::Expected<std::shared_ptr<sart::KernelTable>>
+  kernelsFor(CompiledLayer &layer);
   Status finish(CompiledLayer &layer, Clock::time_point begin);
 };
 
@@ -113,8 +119,8 @@ LayerCompiler::LayerCompiler() = default;
 LayerCompiler::~LayerCompiler() = default;
 
 Expected<std::unique_ptr<LayerCompiler>>
-LayerCompiler::create(bool compileKernels,
-                      std::shared_ptr<sart::DiskCache> cache) {
+LayerCompiler::create(CompilerOptions options) {
+  using Device = CompilerOptions::Device;
   std::unique_ptr<LayerCompiler> compiler(new LayerCompiler());
   compiler->state = std::make_unique<State>();
   DialectRegistry registry;
@@ -122,13 +128,21 @@ LayerCompiler::create(bool compileKernels,
   sa_comm::registerCommDialect(registry);
   registry.insert<func::FuncDialect>();
   registerKernelDialects(registry);
+  if (options.device == Device::Cuda) {
+    auto kernels = GpuKernelLibrary::create(
+        std::move(options.cache), options.ptxas, standardGpuKernelEmitters());
+    if (!kernels)
+      return kernels.status();
+    (*kernels)->registerDialects(registry);
+    compiler->state->gpuKernels = std::move(*kernels);
+  }
   compiler->state->shared = std::make_shared<LockedContext>(registry);
   MLIRContext &context = compiler->state->shared->context;
   context.loadAllAvailableDialects();
   // Messages point into the text; the generic form of the op adds nothing.
   context.printOpOnDiagnostic(false);
-  if (compileKernels) {
-    auto kernels = KernelLibrary::create(std::move(cache));
+  if (options.device == Device::Cpu) {
+    auto kernels = KernelLibrary::create(std::move(options.cache));
     if (!kernels)
       return kernels.status();
     compiler->state->kernels = std::move(*kernels);
@@ -136,18 +150,28 @@ LayerCompiler::create(bool compileKernels,
   return compiler;
 }
 
+Expected<std::shared_ptr<sart::KernelTable>>
+LayerCompiler::State::kernelsFor(CompiledLayer &layer) {
+  MLIRContext &context = shared->context;
+  if (kernels)
+    return kernels->kernelsOf(layer.program, context, layer.kernelSources);
+  if (!gpuKernels)
+    return std::make_shared<sart::KernelTable>();
+  SART_RETURN_IF_ERROR(checkGpuSupport(layer.program));
+  if (std::string notice = gpuKernels->notice(); !notice.empty())
+    layer.notices.push_back(std::move(notice));
+  return gpuKernels->kernelsOf(requiredDeviceKernels(layer.program), context,
+                               layer.kernelSources);
+}
+
 /// Adds the kernels that the layer's program needs. The caller holds the lock.
 Status LayerCompiler::State::finish(CompiledLayer &layer,
                                     Clock::time_point begin) {
   Clock::time_point programmed = Clock::now();
-  layer.kernels = std::make_shared<sart::KernelTable>();
-  if (kernels) {
-    auto needed =
-        kernels->kernelsOf(layer.program, shared->context, layer.kernelSources);
-    if (!needed)
-      return needed.status();
-    layer.kernels = std::move(*needed);
-  }
+  auto needed = kernelsFor(layer);
+  if (!needed)
+    return needed.status();
+  layer.kernels = std::move(*needed);
   layer.kernelMs = millisecondsSince(programmed);
   layer.compileMs = millisecondsSince(begin);
   return Status::success();
@@ -166,8 +190,11 @@ LayerCompiler::compileLayer(std::string_view text,
   FailureOr<func::FuncOp> layer = findLayer(*module);
   if (failed(layer))
     return diagnostics.failure("layer");
-  if (options.dtype) {
-    overrideElementType(*layer, *options.dtype);
+  std::optional<sart::DType> dtype = options.dtype;
+  if (!dtype && state->gpuKernels && elementTypeOf(*layer).isF32())
+    dtype = sart::DType::BF16;
+  if (dtype) {
+    overrideElementType(*layer, *dtype);
     if (failed(verify(*module)))
       return diagnostics.failure("layer");
   }
@@ -187,6 +214,9 @@ LayerCompiler::compileLayer(std::string_view text,
     return diagnostics.failure("plan phase");
 
   CompiledLayer compiled;
+  if (dtype != options.dtype)
+    compiled.notices.push_back("element type: got f32, which is rounded to "
+                               "bf16 on the GPU");
   compiled.modules = std::make_unique<CompiledLayer::Modules>();
   compiled.modules->shared = state->shared;
   compiled.modules->plan = module->clone();

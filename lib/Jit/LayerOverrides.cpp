@@ -37,6 +37,11 @@ FailureOr<func::FuncOp> mlir::sparseattn::findLayer(ModuleOp module) {
   return layer;
 }
 
+Type mlir::sparseattn::elementTypeOf(func::FuncOp layer) {
+  AttendOp attend = *layer.getBody().front().getOps<AttendOp>().begin();
+  return cast<RankedTensorType>(attend.getQ().getType()).getElementType();
+}
+
 void mlir::sparseattn::overrideElementType(func::FuncOp layer,
                                            sart::DType dtype) {
   Type element = sa_comm::toType(layer.getContext(), dtype);

@@ -20,6 +20,9 @@ namespace sparseattn {
 /// the second one, otherwise.
 FailureOr<func::FuncOp> findLayer(ModuleOp module);
 
+/// Element type of the attend op's q.
+Type elementTypeOf(func::FuncOp layer);
+
 /// Gives q, k, v, o and everything between them the element type `dtype`.
 /// Pooled tensors and LSE stay fp32.
 void overrideElementType(func::FuncOp layer, sart::DType dtype);

@@ -78,6 +78,9 @@ static Status checkCombination(const CommandOptions &options,
     return makeError("--device reference: got it with --cache-dir or "
                      "--cache-max-mib, expected neither: it compiles no "
                      "kernels");
+  if (!options.ptxas.empty() && options.device != "cuda")
+    return makeError("--ptxas: got it with --device ", options.device,
+                     ", expected --device cuda");
   if (options.seed >= 0 && !options.inputs.empty())
     return makeError("--seed: got it with --inputs, expected one of them");
   for (auto [what, given] :
@@ -141,7 +144,11 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
                  options.balance, {"split", "pre", "auto"});
   line.addFlag("augment", "fill slack with next-best blocks", options.augment);
   line.addChoice("device", "where kernels run (reference: interpreter)",
-                 {"cpu", "reference"}, options.device, {"cuda"});
+                 {"cpu", "cuda", "reference"}, options.device);
+  line.addText("ptxas", "PATH",
+               "assembler of --device cuda (default: of CUDA_HOME, then of "
+               "PATH), or none: the driver's",
+               options.ptxas);
   line.addChoice("transport", "how ranks exchange data", {"local"},
                  options.transport, {"mpi", "nccl", "peer"});
   line.addParsed("dtype", "fp32|bf16|fp16", "element type of q, k, v and out",
@@ -214,8 +221,7 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   line.addInteger("timeout-ms", "N",
                   "bound of every wait between ranks (default 60000)", 1,
                   86400000, options.timeoutMs);
-  for (const char *later : {"machine", "ptxas"})
-    line.addLater(later);
+  line.addLater("machine");
   helpText = line.help();
   SART_RETURN_IF_ERROR(line.parse(argc, argv));
   options.help = line.helpRequested();

@@ -26,7 +26,7 @@ struct CommandOptions {
   std::string mesh;  ///< ulysses=U,ring=R
   std::string balance;
   bool augment = false;
-  std::string device = "cpu", transport = "local", dtype;
+  std::string device = "cpu", ptxas, transport = "local", dtype;
   std::string inputs, outputs, plan, program, savePlan, saveProgram;
   bool check = false;
   std::string checkMode; ///< "" or "full"

@@ -62,6 +62,8 @@ private:
 Status Run::execute() {
   SART_RETURN_IF_ERROR(loadInputFile());
   SART_RETURN_IF_ERROR(createLayer());
+  if (*compileInfo.notice)
+    std::fprintf(stderr, "notice: %s\n", compileInfo.notice);
   if (options.compileOnly) {
     std::printf("compiled   %lld ranks, jit %.1f ms\n", (long long)info.ranks,
                 info.jit_ms);
@@ -116,13 +118,17 @@ Status Run::loadInputFile() {
   return Status::success();
 }
 
-/// The element type that runs: --dtype, else the inputs', else the text's.
+/// The element type that runs: --dtype, else the inputs' (bf16 for f32 on a
+/// GPU), else the text's.
 std::string Run::chosenDType() const {
   if (!options.dtype.empty())
     return options.dtype;
-  if (!options.inputs.empty() && options.program.empty())
-    return std::string(toString(inputs.q.dtype));
-  return "";
+  if (options.inputs.empty() || !options.program.empty())
+    return "";
+  // GPU kernels multiply 16-bit values.
+  if (options.device == "cuda" && inputs.q.dtype == DType::F32)
+    return "bf16";
+  return std::string(toString(inputs.q.dtype));
 }
 
 Status Run::createLayer() {
@@ -133,6 +139,8 @@ Status Run::createLayer() {
   engineOptions.timeout_ms = options.timeoutMs;
   engineOptions.cache_dir = options.cacheDir.c_str();
   engineOptions.cache_max_bytes = options.cacheMaxMib << 20;
+  engineOptions.ptxas = options.ptxas.c_str();
+  engineOptions.compile_only = options.compileOnly;
   sa_engine *createdEngine = nullptr;
   if (sa_engine_create(&engineOptions, &createdEngine) != SA_OK)
     return lastError();

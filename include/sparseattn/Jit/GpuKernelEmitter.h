@@ -56,6 +56,9 @@ public:
 
 using GpuKernelEmitters = std::vector<std::shared_ptr<const GpuKernelEmitter>>;
 
+/// The emitters of every kernel that programs need on a GPU.
+GpuKernelEmitters standardGpuKernelEmitters();
+
 } // namespace sparseattn
 } // namespace mlir
 

@@ -21,6 +21,20 @@
 namespace mlir {
 namespace sparseattn {
 
+/// What layers are compiled for.
+struct CompilerOptions {
+  enum class Device : uint8_t {
+    None, ///< programs only (for the reference backend)
+    Cpu,  ///< kernels for this machine
+    Cuda  ///< kernels for a GPU, which need not be there
+  };
+  Device device = Device::Cpu;
+  /// Cuda: file of ptxas; empty: the one that is found; "none": no assembler.
+  std::string ptxas;
+  /// Keeps kernels between processes; null: nothing does.
+  std::shared_ptr<sart::DiskCache> cache;
+};
+
 /// What a caller may set over the layer's text. Zero and empty mean: as the
 /// text says.
 struct LayerOptions {
@@ -28,6 +42,7 @@ struct LayerOptions {
   int64_t ring = 0;
   std::string balance; ///< none or swap
   bool augment = false;
+  /// Without one, a layer of f32 is one of bf16 on a GPU.
   std::optional<sart::DType> dtype;
   const uint8_t *mask = nullptr; ///< bytes [heads][q-blocks][kv-blocks]
   size_t maskSize = 0;
@@ -63,8 +78,10 @@ public:
   /// Plan that the text's balance op carries: what runs.
   std::optional<sart::Plan> fixedPlan;
   std::vector<KernelSource> kernelSources; ///< one for each kernel
-  double compileMs = 0;                    ///< from text to callable kernels
-  double kernelMs = 0; ///< of it, what loading or compiling kernels took
+  /// What the caller should tell the user: a choice that was made for him.
+  std::vector<std::string> notices;
+  double compileMs = 0; ///< from text to callable kernels
+  double kernelMs = 0;  ///< of it, what loading or compiling kernels took
 
   /// The plan phase's module with `plan` on its balance op.
   sart::Expected<std::string> planText(const sart::Plan &plan) const;
@@ -79,10 +96,8 @@ private:
 /// column. Safe for use by several threads: they work one after the other.
 class LayerCompiler {
 public:
-  /// `compileKernels` false: programs only (for the reference backend).
-  /// `cache` keeps kernels between processes; null: nothing does.
   static sart::Expected<std::unique_ptr<LayerCompiler>>
-  create(bool compileKernels, std::shared_ptr<sart::DiskCache> cache = nullptr);
+  create(CompilerOptions options);
   ~LayerCompiler();
 
   /// sparseattn text (one function with one attend op) to program and kernels.

@@ -39,7 +39,7 @@ TEST(Engine, RefusesWhatItCannotUse) {
   sa_engine_options options = engineOptions();
   options.device = "abacus";
   EXPECT_SA_ERROR(sa_engine_create(&options, &engine),
-                  "device: got 'abacus', expected one of cpu, reference");
+                  "device: got 'abacus', expected one of cpu, cuda, reference");
   options = engineOptions();
   options.threads = -1;
   EXPECT_SA_ERROR(sa_engine_create(&options, &engine),
