@@ -10,6 +10,7 @@
 #include "sparseattn/Conversion/SparseAttnToComm/Passes.h"
 #include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
+#include "sparseattn/Dialect/Sm90/IR/Sm90.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 #include "sparseattn/Jit/GpuKernelPipeline.h"
 #include "sparseattn/Jit/KernelPipeline.h"
@@ -32,6 +33,7 @@ void mlir::sparseattn::registerAllDialects(DialectRegistry &registry) {
   registry.insert<cf::ControlFlowDialect, func::FuncDialect>();
   registerSparseAttnDialect(registry);
   sa_comm::registerCommDialect(registry);
+  sa_sm90::registerSm90Dialect(registry);
   registerKernelDialects(registry);
   registerGpuKernelDialects(registry);
 }
