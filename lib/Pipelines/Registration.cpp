@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Pipelines/Registration.h"
 
+#include "sparseattn/Conversion/Sm90ToNVVM/Passes.h"
 #include "sparseattn/Conversion/SparseAttnToComm/Passes.h"
 #include "sparseattn/Conversion/SparseAttnToVector/KernelBuilder.h"
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
@@ -45,6 +46,7 @@ void mlir::sparseattn::registerAllPasses() {
   registerSparseAttnPlanPasses();
   registerSparseAttnToCommPasses();
   registerSparseAttnCommPasses();
+  registerSm90ToNVVMPasses();
   registerSparseAttnKernelPasses();
   registerCpuKernelPipeline();
   registerGpuKernelPipeline();

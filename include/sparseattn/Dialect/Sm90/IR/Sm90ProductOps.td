@@ -35,10 +35,10 @@ def Sm90_AccumulateOp : Sm90_Op<"accumulate",
     the first k step ignores `init`. The result may be read only after a `wait`.
   }];
   let arguments = (ins Sm90_AccumulatorType:$init, Sm90_AOperand:$a,
-                       Variadic<Sm90_TileType>:$b);
+                       Variadic<Sm90_TileType>:$b, UnitAttr:$clear);
   let results = (outs Sm90_AccumulatorType:$result);
   let assemblyFormat = [{
-    $init `,` $a `,` $b attr-dict
+    $init `,` $a `,` $b (`clear` $clear^)? attr-dict
     `:` type($init) `,` type($a) `,` type($b)
   }];
 }
