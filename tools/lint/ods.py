@@ -63,7 +63,8 @@ def _records(root, td):
 
 
 def _top_files(root, macro, suffix):
-    """The .td files that the CMake macro names in include/sparseattn."""
+    """The .td files that the CMake macro names in include/sparseattn, each with
+    the macro's second argument."""
     pattern = os.path.join(root, "include", "sparseattn", "**", "CMakeLists.txt")
     for cmake in sorted(glob.glob(pattern, recursive=True)):
         with open(cmake, encoding="utf-8") as file:
@@ -71,13 +72,14 @@ def _top_files(root, macro, suffix):
         for call in re.finditer(macro + r"\(\s*(\w+)([^)]*)\)", text):
             named = re.search(r"\bTD\s+(\S+)", call.group(2))
             td = named.group(1) if named else suffix.format(call.group(1))
-            yield os.path.join(os.path.dirname(cmake), td)
+            second = (call.group(2).split() or [None])[0]
+            yield os.path.join(os.path.dirname(cmake), td), second
 
 
 def definitions(root):
     """Every op, attribute and type of the dialects below include/sparseattn."""
     found = []
-    for td in _top_files(root, "add_sparseattn_dialect", "{}Ops.td"):
+    for td, dialect_of_file in _top_files(root, "add_sparseattn_dialect", "{}Ops.td"):
         records = _records(root, td)
         folder = os.path.basename(os.path.dirname(os.path.dirname(td)))
         path = os.path.relpath(td, root)
@@ -91,6 +93,9 @@ def definitions(root):
                 if not record[mnemonic]:
                     continue
                 dialect_name = records[record[dialect]["def"]]["name"]
+                # The file may include what other dialects define.
+                if dialect_name != dialect_of_file:
+                    continue
                 found.append(
                     Definition(
                         kind,
@@ -108,7 +113,7 @@ def definitions(root):
 
 def passes(root):
     found = []
-    for td in _top_files(root, "add_sparseattn_passes", "Passes.td"):
+    for td, _ in _top_files(root, "add_sparseattn_passes", "Passes.td"):
         records = _records(root, td)
         for name in records["!instanceof"].get("PassBase", []):
             record = records[name]
