@@ -45,6 +45,14 @@ def Toy_ShapeAttr : AttrDef<Toy_Dialect, "Shape"> {
   let summary = "a shape";
   let description = "@ATTR@";
 }
+// What the file includes from elsewhere is not its own.
+def Other_Dialect : Dialect {
+  let name = "other";
+  let cppNamespace = "::other";
+}
+def Other_ThingAttr : AttrDef<Other_Dialect, "Thing"> {
+  let mnemonic = "thing";
+}
 """
 PASSES = """
 include "mlir/Pass/PassBase.td"
