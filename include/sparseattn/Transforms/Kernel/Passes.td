@@ -58,4 +58,47 @@ def EmitCpuKernelsPass : Pass<"sparseattn-emit-cpu-kernels", "::mlir::ModuleOp">
   ];
 }
 
+def EmitSm90KernelsPass : Pass<"sparseattn-emit-sm90-kernels", "::mlir::ModuleOp"> {
+  let summary = "Write the Hopper attend kernels that are named";
+  let description = [{
+    Adds an `sa_sm90.kernel` for each name, built by the recipe of its shape.
+
+    Before:
+
+    ```mlir
+    module {}
+    ```
+
+    After, with `kernels=attend_bf16_bf16_d128_q128_k128`:
+
+    ```mlir
+    module {
+      sa_sm90.kernel @attend_bf16_bf16_d128_q128_k128(...) threads 384 registers 168 shared 229672 {
+        ...
+      }
+    }
+    ```
+
+    Requires: no symbol of such a name yet.
+
+    Guarantees: the kernels verify, and pass `sparseattn-verify-kernel`.
+
+    Does not handle: kernels of other kinds than attend.
+  }];
+  let options = [
+    ListOption<"kernels", "kernels", "std::string",
+               "Names, such as attend_bf16_bf16_d128_q128_k128; empty: every "
+               "recipe's, with bf16 in and out">,
+    ListOption<"recipe", "recipe", "std::string",
+               "Fields set over the recipes, such as stages=6 or ping_pong=0">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::sa_sm90::Sm90Dialect"];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels written">,
+  ];
+}
+
 #endif // SPARSEATTN_TRANSFORMS_KERNEL_PASSES_TD

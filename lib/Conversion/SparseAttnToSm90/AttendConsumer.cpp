@@ -1,0 +1,448 @@
+//===- AttendConsumer.cpp - Scores, softmax and outputs of a warpgroup ----===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A warpgroup has 64 rows of a tile. The scores of a step are issued beside the
+// output product of the step before, so that the tensor cores work while the
+// softmax of the step is computed:
+//
+//   await K, [turn], issue S = Q K^T, await V, issue O += P V, [pass the turn],
+//   wait 1, release K, softmax of S, wait 0, release V, P = S in 16 bits,
+//   O *= alpha
+//
+// The last output product of a tile stands beside the first scores of the next
+// one: the same step, whose softmax has no maximum to start from, and after
+// which O is stored (FlashAttention-3, https://arxiv.org/abs/2407.08608, for
+// the order inside a step).
+//
+// What a release may follow: of K and V the wait that covers the product which
+// read them; of Q, whose fragments are copied to registers, the wait of the
+// first product that used the fragments, since a warp's arrive is not ordered
+// after the reads of its other lanes.
+//
+//===----------------------------------------------------------------------===//
+#include "AttendContext.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::sparseattn;
+using namespace mlir::sa_sm90;
+
+namespace {
+
+/// Between two steps: what has been computed of the current tile.
+struct Softmax {
+  Value output;         ///< O, not normalised, without the step of `weights`
+  Value weights;        ///< P of the latest step, as an operand
+  Value max[2], sum[2]; ///< of the thread's two rows; sums of its own columns
+};
+
+/// Where the rows of a finished tile go.
+struct Destination {
+  Value out, lse; ///< of this warpgroup's first row
+  Value valid;    ///< rows
+};
+
+class Consumer {
+public:
+  Consumer(AttendContext &context, Value warp);
+  void build();
+
+private:
+  TilePost fetch();
+  Value stepsOf(const TilePost &tile);
+  /// Waits for Q; the A operand of the scores: fragments, or rows of a tile.
+  Value takeQuery();
+  /// Q of ring position `cursor`.
+  void releaseQuery(Value cursor);
+  SmallVector<Value> awaitSlots(int64_t first);
+  void releaseSlots(int64_t first);
+  Value maskFirst(Value scores, const TilePost &tile);
+  Value wait(int64_t pending, Value accumulator);
+  /// P in 16 bits: registers, or this warpgroup's tile in shared memory.
+  Value toOperand(Value weights);
+  /// Maximum, weights and sums of `scores`. `old`: null for a tile's first.
+  /// Returns the factor of the old outputs and sums in `alpha`.
+  Softmax softmax(Value scores, const Softmax *old, Value alpha[2],
+                  Value &weights);
+  /// The step after `old`; of the tile `fresh`, whose first one it is, or of
+  /// the same tile (null). With `fresh`, `finished` is the O of the old tile.
+  Softmax step(const Softmax &old, Value query, Value queryCursor,
+               const TilePost *fresh, Value *finished);
+  void store(const Destination &destination, const Softmax &state, Value out);
+
+  /// What the loop over tiles carries.
+  struct State {
+    Softmax softmax;
+    Value query, queryCursor; ///< A operand; where it came from
+    Value entry, qBlock, steps;
+  };
+  SmallVector<Value> flatten(const State &state) const;
+  State unflatten(ValueRange values);
+  State firstStep(const TilePost &tile);
+  State boundaryStep(const State &old, const TilePost &tile);
+  Softmax steadySteps(const State &state);
+  void lastProduct(const State &state);
+  Destination destinationOf(const State &state);
+
+  AttendContext &c;
+  ImplicitLocOpBuilder &b;
+  Value warpgroup;  ///< 0 or 1
+  Value rowsOfTile; ///< which 64 rows of the tile
+  Stream ring, queryRing, mailbox;
+};
+
+} // namespace
+
+Consumer::Consumer(AttendContext &context, Value warp)
+    : c(context), b(context.b) {
+  warpgroup = c.div(warp, 4);
+  rowsOfTile = c.recipe.pairs == 2 ? c.i32(0) : warpgroup;
+  ring = c.stream(c.copyOf(c.ring, warpgroup), /*producer=*/false);
+  queryRing = c.stream(c.copyOf(c.queryRing, warpgroup), /*producer=*/false);
+  mailbox = c.stream(c.copyOf(c.mailbox, warpgroup), /*producer=*/false);
+}
+
+TilePost Consumer::fetch() {
+  auto op = FetchOp::create(b, mailbox.ring, mailbox.cursor);
+  c.advance(mailbox, 1);
+  return {op.getA(), op.getB(), op.getC(), op.getD()};
+}
+
+Value Consumer::stepsOf(const TilePost &tile) {
+  int64_t parts = c.recipe.parts;
+  return c.div(c.add(tile.slots, parts - 1), parts);
+}
+
+Value Consumer::takeQuery() {
+  Stream &from = queryRing.ring ? queryRing : ring;
+  int64_t slots = queryRing.ring ? 1 : c.recipe.querySlots();
+  Type tileType = c.queryTile();
+  SmallVector<Value> tiles;
+  for (int64_t slot = 0; slot < slots; ++slot) {
+    tiles.push_back(AwaitOp::create(b, tileType, from.ring, from.cursor));
+    c.advance(from, 1);
+  }
+  auto rowsType = TileType::get(b.getContext(), 64, c.recipe.headDim,
+                                c.queryTile().getBoxRows(), c.element);
+  Value rows;
+  if (slots == 2)
+    // A slot holds the 64 rows of one warpgroup.
+    rows = arith::SelectOp::create(
+        b, c.compare(arith::CmpIPredicate::eq, rowsOfTile, c.i32(0)), tiles[0],
+        tiles[1]);
+  else
+    rows = RowsOp::create(b, rowsType, tiles[0], rowsOfTile);
+  if (!c.recipe.queryInRegisters)
+    return rows;
+  auto operand = OperandType::get(b.getContext(), c.recipe.headDim, c.element);
+  return LoadOperandOp::create(b, operand, rows);
+}
+
+void Consumer::releaseQuery(Value cursor) {
+  if (queryRing.ring) {
+    ReleaseOp::create(b, queryRing.ring, cursor);
+    return;
+  }
+  for (int64_t slot = 0; slot < c.recipe.querySlots(); ++slot)
+    ReleaseOp::create(b, ring.ring, c.advanced(cursor, slot));
+}
+
+SmallVector<Value> Consumer::awaitSlots(int64_t first) {
+  SmallVector<Value> tiles;
+  for (int64_t part = 0; part < c.recipe.parts; ++part)
+    tiles.push_back(AwaitOp::create(b, c.slotTile(), ring.ring,
+                                    c.advanced(ring.cursor, first + part)));
+  return tiles;
+}
+
+void Consumer::releaseSlots(int64_t first) {
+  for (int64_t part = 0; part < c.recipe.parts; ++part)
+    ReleaseOp::create(b, ring.ring, c.advanced(ring.cursor, first + part));
+}
+
+Value Consumer::maskFirst(Value scores, const TilePost &tile) {
+  SmallVector<Value> limits = {tile.limit};
+  // Where the slots do not fill the steps, the others are repetitions.
+  Value missing = c.sub(c.mul(stepsOf(tile), c.recipe.parts), tile.slots);
+  Value full = c.i32(c.recipe.partKeys);
+  for (int64_t part = 1; part < c.recipe.parts; ++part)
+    limits.push_back(
+        c.select(c.compare(arith::CmpIPredicate::eq, missing, c.i32(0)), full,
+                 c.i32(0)));
+  return MaskColumnsOp::create(b, scores.getType(), scores, limits);
+}
+
+Value Consumer::wait(int64_t pending, Value accumulator) {
+  return WaitOp::create(b, TypeRange{accumulator.getType()},
+                        static_cast<uint64_t>(pending), ValueRange{accumulator})
+      .getResult(0);
+}
+
+Value Consumer::toOperand(Value weights) {
+  auto type = OperandType::get(b.getContext(), c.recipe.stepKeys(), c.element);
+  Value operand = ToOperandOp::create(b, type, weights);
+  if (c.recipe.probabilitiesInRegisters)
+    return operand;
+  auto tileType =
+      TileType::get(b.getContext(), 64, c.recipe.stepKeys(), 64, c.element);
+  Value tile =
+      ScratchOp::create(b, tileType, c.layout.probabilities, warpgroup);
+  // Named barriers 1 and 2 are the turns.
+  StoreOperandOp::create(b, operand, tile, c.add(warpgroup, 3));
+  return tile;
+}
+
+Softmax Consumer::softmax(Value scores, const Softmax *old, Value alpha[2],
+                          Value &weights) {
+  Softmax next;
+  auto maxima = RowMaxOp::create(b, scores);
+  next.max[0] = maxima.getLow();
+  next.max[1] = maxima.getHigh();
+  Value shift[2];
+  for (int row = 0; row < 2; ++row) {
+    if (old)
+      next.max[row] = c.fmax(old->max[row], next.max[row]);
+    shift[row] = c.fmul(next.max[row], c.scale);
+    if (old) {
+      Value negated = arith::NegFOp::create(b, shift[row]);
+      alpha[row] = c.exp2(c.fma(old->max[row], c.scale, negated));
+    }
+  }
+  weights =
+      Exp2Op::create(b, scores.getType(), scores, c.scale, shift[0], shift[1]);
+  auto sums = RowSumOp::create(b, weights);
+  Value own[2] = {sums.getLow(), sums.getHigh()};
+  for (int row = 0; row < 2; ++row)
+    next.sum[row] = old ? c.fma(old->sum[row], alpha[row], own[row]) : own[row];
+  return next;
+}
+
+Softmax Consumer::step(const Softmax &old, Value query, Value queryCursor,
+                       const TilePost *fresh, Value *finished) {
+  int64_t parts = c.recipe.parts;
+  Value own, other;
+  if (c.recipe.pingPong) {
+    own = c.add(warpgroup, 1);
+    other = c.sub(c.i32(2), warpgroup);
+  }
+  SmallVector<Value> keys = awaitSlots(0);
+  if (c.recipe.pingPong)
+    BarrierSyncOp::create(b, own, 256);
+  Value scores = ScoresOp::create(b, c.scoresType(), query, keys);
+  SmallVector<Value> values = awaitSlots(parts);
+  Value output =
+      AccumulateOp::create(b, c.outputType(), old.output, old.weights, values);
+  if (c.recipe.pingPong)
+    BarrierArriveOp::create(b, other, 256);
+  scores = wait(1, scores);
+  if (fresh && c.recipe.queryInRegisters)
+    releaseQuery(queryCursor);
+  releaseSlots(0);
+  if (fresh)
+    scores = maskFirst(scores, *fresh);
+  Value alpha[2], weights;
+  Softmax next = softmax(scores, fresh ? nullptr : &old, alpha, weights);
+  output = wait(0, output);
+  releaseSlots(parts);
+  c.advance(ring, 2 * parts);
+  next.weights = toOperand(weights);
+  if (fresh) {
+    *finished = output;
+    next.output = ZeroOp::create(b, c.outputType());
+  } else {
+    next.output =
+        ScaleRowsOp::create(b, c.outputType(), output, alpha[0], alpha[1]);
+  }
+  return next;
+}
+
+Destination Consumer::destinationOf(const State &tile) {
+  Value first =
+      c.add(c.mul(tile.qBlock, c.recipe.tileRows()), c.mul(rowsOfTile, 64));
+  Value row = c.toI64(first);
+  Destination destination;
+  destination.out =
+      c.gep(c.loadPointer(c.field(tile.entry, entry::o)), c.outElement,
+            arith::MulIOp::create(b, row, c.outStride));
+  destination.lse = c.gep(c.loadPointer(c.field(tile.entry, entry::lse)),
+                          b.getF32Type(), row);
+  destination.valid = c.sub(c.intField(tile.entry, entry::qRows), first);
+  return destination;
+}
+
+void Consumer::store(const Destination &destination, const Softmax &state,
+                     Value out) {
+  Value factor[2], lse[2];
+  for (int row = 0; row < 2; ++row) {
+    Value sum = QuadSumOp::create(b, state.sum[row]);
+    factor[row] = c.reciprocal(sum);
+    Value log = c.fma(state.max[row], c.scale, c.log2(sum));
+    lse[row] = c.fmul(log, c.f32(0.693147180559945f));
+  }
+  out = ScaleRowsOp::create(b, c.outputType(), out, factor[0], factor[1]);
+  StoreRowsOp::create(b, out, destination.out, c.outStride, destination.valid,
+                      c.outElement);
+  StoreRowValuesOp::create(b, lse[0], lse[1], destination.lse,
+                           destination.valid);
+}
+
+SmallVector<Value> Consumer::flatten(const State &state) const {
+  const Softmax &softmax = state.softmax;
+  SmallVector<Value> values = {softmax.output, softmax.weights, softmax.max[0],
+                               softmax.max[1], softmax.sum[0],  softmax.sum[1],
+                               state.query,    state.entry,     state.qBlock,
+                               state.steps,    ring.cursor,     mailbox.cursor};
+  if (queryRing.ring)
+    values.append({queryRing.cursor, state.queryCursor});
+  return values;
+}
+
+Consumer::State Consumer::unflatten(ValueRange values) {
+  State state;
+  state.softmax.output = values[0];
+  state.softmax.weights = values[1];
+  for (int row = 0; row < 2; ++row) {
+    state.softmax.max[row] = values[2 + row];
+    state.softmax.sum[row] = values[4 + row];
+  }
+  state.query = values[6];
+  state.entry = values[7];
+  state.qBlock = values[8];
+  state.steps = values[9];
+  ring.cursor = values[10];
+  mailbox.cursor = values[11];
+  if (queryRing.ring) {
+    queryRing.cursor = values[12];
+    state.queryCursor = values[13];
+  }
+  return state;
+}
+
+Consumer::State Consumer::firstStep(const TilePost &tile) {
+  State state;
+  state.queryCursor = queryRing.ring ? queryRing.cursor : ring.cursor;
+  state.query = takeQuery();
+  Value scores =
+      ScoresOp::create(b, c.scoresType(), state.query, awaitSlots(0));
+  scores = wait(0, scores);
+  if (c.recipe.queryInRegisters)
+    releaseQuery(state.queryCursor);
+  releaseSlots(0);
+  c.advance(ring, c.recipe.parts);
+  Value weights;
+  state.softmax = softmax(maskFirst(scores, tile), nullptr, nullptr, weights);
+  state.softmax.weights = toOperand(weights);
+  state.softmax.output = ZeroOp::create(b, c.outputType());
+  state.entry = tile.entry;
+  state.qBlock = tile.qBlock;
+  state.steps = stepsOf(tile);
+  return state;
+}
+
+Softmax Consumer::steadySteps(const State &state) {
+  const Softmax &from = state.softmax;
+  SmallVector<Value> carried = {from.output, from.weights, from.max[0],
+                                from.max[1], from.sum[0],  from.sum[1],
+                                ring.cursor};
+  auto toSoftmax = [&](ValueRange values) {
+    ring.cursor = values[6];
+    return Softmax{
+        values[0], values[1], {values[2], values[3]}, {values[4], values[5]}};
+  };
+  auto loop = scf::ForOp::create(
+      b, c.i32(1), state.steps, c.i32(1), carried,
+      [&](OpBuilder &, Location, Value, ValueRange arguments) {
+        Softmax next =
+            step(toSoftmax(arguments), state.query, nullptr, nullptr, nullptr);
+        scf::YieldOp::create(
+            b, ValueRange{next.output, next.weights, next.max[0], next.max[1],
+                          next.sum[0], next.sum[1], ring.cursor});
+      });
+  return toSoftmax(loop.getResults());
+}
+
+Consumer::State Consumer::boundaryStep(const State &old, const TilePost &tile) {
+  Destination destination = destinationOf(old);
+  State state;
+  // Every product that read the old Q from shared memory is complete.
+  if (!c.recipe.queryInRegisters)
+    releaseQuery(old.queryCursor);
+  state.queryCursor = queryRing.ring ? queryRing.cursor : ring.cursor;
+  state.query = takeQuery();
+  Value finished;
+  state.softmax =
+      step(old.softmax, state.query, state.queryCursor, &tile, &finished);
+  store(destination, old.softmax, finished);
+  state.entry = tile.entry;
+  state.qBlock = tile.qBlock;
+  state.steps = stepsOf(tile);
+  return state;
+}
+
+void Consumer::lastProduct(const State &state) {
+  Destination destination = destinationOf(state);
+  Value output = AccumulateOp::create(b, c.outputType(), state.softmax.output,
+                                      state.softmax.weights, awaitSlots(0));
+  output = wait(0, output);
+  releaseSlots(0);
+  if (!c.recipe.queryInRegisters)
+    releaseQuery(state.queryCursor);
+  store(destination, state.softmax, output);
+}
+
+void Consumer::build() {
+  TilePost first = fetch();
+  Value some = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, first.entry,
+                                     c.i32(0));
+  auto guarded = scf::IfOp::create(b, some, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(guarded.thenBlock());
+  if (c.recipe.pingPong) {
+    // The second warpgroup opens the first one's turn.
+    Value second = c.compare(arith::CmpIPredicate::eq, warpgroup, c.i32(1));
+    scf::IfOp::create(b, second, [&](OpBuilder &, Location) {
+      BarrierArriveOp::create(b, c.i32(1), 256);
+      scf::YieldOp::create(b);
+    });
+  }
+  SmallVector<Value> state = flatten(firstStep(first));
+  SmallVector<Type> types(ValueRange(state).getTypes());
+  // Out of the condition comes the next tile, too.
+  SmallVector<Type> outTypes = types;
+  outTypes.append(4, b.getI32Type());
+  SmallVector<Location> locations(types.size(), b.getLoc());
+  SmallVector<Location> outLocations(outTypes.size(), b.getLoc());
+  auto loop = scf::WhileOp::create(b, outTypes, state);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
+    State current = unflatten(before->getArguments());
+    current.softmax = steadySteps(current);
+    TilePost next = fetch();
+    Value more = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, next.entry,
+                                       c.i32(0));
+    SmallVector<Value> out = flatten(current);
+    out.append({next.entry, next.qBlock, next.slots, next.limit});
+    scf::ConditionOp::create(b, more, out);
+
+    Block *after = b.createBlock(&loop.getAfter(), {}, outTypes, outLocations);
+    ValueRange arguments = after->getArguments();
+    TilePost tile{arguments[types.size()], arguments[types.size() + 1],
+                  arguments[types.size() + 2], arguments[types.size() + 3]};
+    State old = unflatten(arguments);
+    scf::YieldOp::create(b, flatten(boundaryStep(old, tile)));
+  }
+  b.setInsertionPointAfter(loop);
+  lastProduct(unflatten(loop.getResults()));
+}
+
+void mlir::sparseattn::buildConsumer(AttendContext &context, Value warp) {
+  Consumer(context, warp).build();
+}

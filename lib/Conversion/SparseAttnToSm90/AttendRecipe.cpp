@@ -1,0 +1,134 @@
+//===- AttendRecipe.cpp - The table of attend recipes ---------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "sparseattn/Conversion/SparseAttnToSm90/AttendRecipe.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir::sparseattn;
+
+/// Fields: head_dim, block_q, block_k; pairs, part keys, parts, stages; query
+/// in registers, in the ring; ping-pong; probabilities in registers; registers.
+///
+/// 232,448 bytes of shared memory bound the stages. Tiles of 64 rows share
+/// nothing with a partner, so they take no turns.
+static constexpr AttendRecipe kRecipes[] = {
+    {64, 128, 128, 1, 128, 1, 14, true, true, true, true, 40, 232},
+    {64, 128, 64, 1, 64, 2, 28, true, true, true, true, 40, 232},
+    {64, 64, 64, 2, 64, 2, 14, true, true, false, true, 40, 232},
+    {64, 64, 128, 2, 128, 1, 7, true, false, false, true, 40, 232},
+    {128, 128, 128, 1, 128, 1, 7, true, true, true, true, 40, 232},
+    {128, 128, 64, 1, 64, 2, 14, true, true, true, true, 40, 232},
+    {128, 64, 64, 2, 64, 2, 7, true, true, false, true, 40, 232},
+    {128, 64, 128, 2, 64, 2, 7, true, true, false, true, 40, 232},
+    // 128 accumulators of O leave room for 64 keys a step and none for Q.
+    {256, 128, 128, 1, 64, 1, 5, false, false, true, true, 24, 240},
+    {256, 128, 64, 1, 64, 1, 5, false, false, true, true, 24, 240},
+    {256, 64, 64, 2, 64, 1, 2, false, false, false, true, 24, 240},
+    {256, 64, 128, 2, 64, 1, 2, false, false, false, true, 24, 240},
+};
+
+llvm::ArrayRef<AttendRecipe> mlir::sparseattn::attendRecipes() {
+  return kRecipes;
+}
+
+const AttendRecipe *
+mlir::sparseattn::findAttendRecipe(const sart::KernelSpec &spec) {
+  const auto *found = llvm::find_if(kRecipes, [&](const AttendRecipe &recipe) {
+    return recipe.headDim == spec.headDim && recipe.blockQ == spec.blockQ &&
+           recipe.blockK == spec.blockK;
+  });
+  return found == std::end(kRecipes) ? nullptr : found;
+}
+
+sart::Expected<sart::KernelSpec>
+mlir::sparseattn::parseAttendName(llvm::StringRef name) {
+  sart::KernelSpec spec;
+  llvm::StringRef rest = name;
+  auto dtype = [&](sart::DType &type) {
+    llvm::StringRef word = rest.split('_').first;
+    rest = rest.split('_').second;
+    auto parsed = sart::parseDType(std::string_view(word.data(), word.size()));
+    if (parsed)
+      type = *parsed;
+    return static_cast<bool>(parsed);
+  };
+  auto number = [&](llvm::StringRef prefix, int64_t &value) {
+    return rest.consume_front(prefix) && !rest.consumeInteger(10, value);
+  };
+  bool parsed = rest.consume_front("attend_") && dtype(spec.dtype) &&
+                dtype(spec.outDtype) && number("d", spec.headDim) &&
+                number("_q", spec.blockQ) && number("_k", spec.blockK);
+  spec.causal = rest.consume_front("_causal");
+  if (!parsed || !rest.empty())
+    return sart::makeError("name of an attend kernel: got '", name.str(),
+                           "', expected one such as "
+                           "attend_bf16_bf16_d128_q128_k64");
+  return spec;
+}
+
+sart::Status
+mlir::sparseattn::overrideRecipe(AttendRecipe &recipe,
+                                 llvm::ArrayRef<std::string> fields) {
+  for (const std::string &field : fields) {
+    auto [name, text] = llvm::StringRef(field).split('=');
+    int64_t value = 0;
+    if (text.getAsInteger(10, value))
+      return sart::makeError("field of a recipe: got '", field,
+                             "', expected NAME=NUMBER");
+    if (name == "stages")
+      recipe.stages = value;
+    else if (name == "part_keys")
+      recipe.partKeys = value;
+    else if (name == "parts")
+      recipe.parts = value;
+    else if (name == "query_in_registers")
+      recipe.queryInRegisters = value != 0;
+    else if (name == "query_in_ring")
+      recipe.queryInRing = value != 0;
+    else if (name == "ping_pong")
+      recipe.pingPong = value != 0;
+    else if (name == "probabilities_in_registers")
+      recipe.probabilitiesInRegisters = value != 0;
+    else if (name == "producer_registers")
+      recipe.producerRegisters = value;
+    else if (name == "consumer_registers")
+      recipe.consumerRegisters = value;
+    else
+      return sart::makeError("field of a recipe: got '", name.str(),
+                             "', expected stages, part_keys, parts, "
+                             "query_in_registers, query_in_ring, ping_pong, "
+                             "probabilities_in_registers, producer_registers "
+                             "or consumer_registers");
+  }
+  return sart::Status::success();
+}
+
+AttendLayout::AttendLayout(const AttendRecipe &recipe) {
+  int64_t offset = recipe.stages * recipe.slotBytes();
+  if (!recipe.queryInRing) {
+    query = offset;
+    offset += recipe.queryBytes();
+  }
+  if (!recipe.probabilitiesInRegisters) {
+    probabilities = offset;
+    offset += (recipe.pairs == 2 ? 1 : 2) * 64 * recipe.stepKeys() * 2;
+  }
+  ringBarriers = offset;
+  offset += recipe.stages * 16;
+  if (!recipe.queryInRing) {
+    queryBarriers = offset;
+    offset += 16;
+  }
+  mailboxBarriers = offset;
+  offset += 2 * 16;
+  mailbox = llvm::alignTo(offset, 16);
+  offset = mailbox + 2 * 16;
+  copyStride = llvm::alignTo(offset, 1024);
+  bytes = (recipe.pairs - 1) * copyStride + offset;
+}
