@@ -37,7 +37,9 @@ static LogicalResult checkSpec(Location loc, const sart::KernelSpec &spec) {
                           << ", expected f32 or the input type "
                           << spelling(spec.dtype);
   if (spec.causal)
-    return emitError(loc) << "causal masks are not supported by sm_90a kernels";
+    return emitError(loc)
+           << "causal masks are not supported by sm_90a kernels: "
+              "got _causal, expected a kernel without";
   return success();
 }
 

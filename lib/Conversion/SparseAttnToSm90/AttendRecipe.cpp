@@ -21,7 +21,7 @@ static constexpr AttendRecipe kRecipes[] = {
     {64, 128, 128, 1, 128, 1, 14, true, true, true, true, 40, 232},
     {64, 128, 64, 1, 64, 2, 28, true, true, true, true, 40, 232},
     {64, 64, 64, 2, 64, 2, 14, true, true, false, true, 40, 232},
-    {64, 64, 128, 2, 128, 1, 7, true, false, false, true, 40, 232},
+    {64, 64, 128, 2, 64, 2, 14, true, true, false, true, 40, 232},
     {128, 128, 128, 1, 128, 1, 7, true, true, true, true, 40, 232},
     {128, 128, 64, 1, 64, 2, 14, true, true, true, true, 40, 232},
     {128, 64, 64, 2, 64, 2, 7, true, true, false, true, 40, 232},
