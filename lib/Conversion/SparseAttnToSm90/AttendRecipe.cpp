@@ -132,3 +132,19 @@ AttendLayout::AttendLayout(const AttendRecipe &recipe) {
   copyStride = llvm::alignTo(offset, 1024);
   bytes = (recipe.pairs - 1) * copyStride + offset;
 }
+
+sart::DeviceLaunch mlir::sparseattn::attendLaunch(const sart::KernelSpec &spec,
+                                                  const AttendRecipe &recipe) {
+  sart::DeviceLaunch launch;
+  launch.entry = spec.name();
+  launch.threads = kAttendThreads;
+  launch.sharedBytes = static_cast<int32_t>(AttendLayout(recipe).bytes);
+  launch.persistent = true;
+  launch.tilesPerCta = static_cast<int32_t>(recipe.pairs);
+  launch.tileRows = static_cast<int32_t>(recipe.tileRows());
+  launch.qBoxRows = static_cast<int32_t>(
+      recipe.queryInRing ? recipe.partKeys : recipe.tileRows());
+  launch.kvBoxRows = static_cast<int32_t>(recipe.partKeys);
+  launch.boxCols = 64;
+  return launch;
+}

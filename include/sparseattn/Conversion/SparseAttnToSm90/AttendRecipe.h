@@ -79,6 +79,10 @@ struct AttendLayout {
   int64_t bytes = 0;
 };
 
+/// How the runtime launches the kernel of `spec`.
+sart::DeviceLaunch attendLaunch(const sart::KernelSpec &spec,
+                                const AttendRecipe &recipe);
+
 } // namespace mlir::sparseattn
 
 #endif // SPARSEATTN_CONVERSION_SPARSEATTNTOSM90_ATTENDRECIPE_H
