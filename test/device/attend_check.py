@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Checks attend kernels on a GPU against float64, on fresh random inputs.
 
-usage: attend_check.py FOLDER [NAME...]   FOLDER: NAME.cubin and NAME.json files
+usage: attend_check.py FOLDER NAME...         FOLDER: NAME.cubin and NAME.json
+       attend_check.py FOLDER --same A B      A's outputs equal B's bit for bit
+       attend_check.py FOLDER --repeat N A    N launches of A are bit-equal
 
 Outputs are NaN before each launch; every launch is repeated and compared bit
 for bit; the shapes have tails, empty rows alone, in pairs and all, large and
@@ -88,11 +90,12 @@ def make_inputs(case, meta, generator, batch=1):
     return q, k, v, mask
 
 
-def run_case(kernel, case, seed, repeats):
+def launch_case(kernel, case, seed, repeats):
+    """Inputs, outputs of the first launch, and how many others differed."""
     meta = kernel.meta
     generator = torch.Generator(device="cuda").manual_seed(seed)
     q, k, v, mask = make_inputs(case, meta, generator)
-    heads, kv_heads, sq, skv, _, style = case
+    heads, _, sq, _, _, style = case
     dim = meta["head_dim"]
     out_type = torch.float32 if meta["out_dtype"] == "f32" else q.dtype
     if style == "strided":
@@ -115,6 +118,15 @@ def run_case(kernel, case, seed, repeats):
             first = (o.clone(), lse.clone())
         elif not (torch.equal(first[0], o) and torch.equal(first[1], lse)):
             different += 1
+    return (q, k, v, mask, lists), first, different
+
+
+def run_case(kernel, case, seed, repeats):
+    meta = kernel.meta
+    inputs, first, different = launch_case(kernel, case, seed, repeats)
+    q, k, v, mask, lists = inputs
+    heads, kv_heads, sq, skv, _, style = case
+    dim = meta["head_dim"]
     block_q = meta["block_q"]
     todo = [(h, b) for h in range(heads) for b in range(mask.shape[1])]
     if len(todo) > 160:
@@ -150,9 +162,38 @@ def run_case(kernel, case, seed, repeats):
     return good
 
 
+def same(folder, left, right):
+    kernels = [Kernel(folder, name) for name in (left, right)]
+    failed = 0
+    for number, case in enumerate(CASES):
+        outputs = [launch_case(k, case, 17 + number, 1)[1] for k in kernels]
+        equal = all(torch.equal(a, b) for a, b in zip(*outputs))
+        failed += not equal
+        print(f"{'ok  ' if equal else 'FAIL'} {left} = {right} {case}",
+              flush=True)
+    return failed
+
+
+def repeat(folder, name, count):
+    """Shapes with at least 4 tiles for each CTA."""
+    kernel = Kernel(folder, name)
+    failed = 0
+    for number, case in enumerate([(40, 40, 4096, 4096, 0.3, "empty"),
+                                   (24, 8, 8423, 8423, 0.2, "empty")]):
+        different = launch_case(kernel, case, 99 + number, count)[2]
+        failed += different != 0
+        print(f"{'ok  ' if not different else 'FAIL'} {name} {case}: "
+              f"{different} of {count} launches differ", flush=True)
+    return failed
+
+
 def main():
     folder, names = sys.argv[1], sys.argv[2:]
     failed = 0
+    if names[0] == "--same":
+        sys.exit(1 if same(folder, names[1], names[2]) else 0)
+    if names[0] == "--repeat":
+        sys.exit(1 if repeat(folder, names[2], int(names[1])) else 0)
     for name in names:
         kernel = Kernel(folder, name)
         for number, case in enumerate(CASES):

@@ -176,7 +176,18 @@ Value Consumer::maskFirst(Value scores, const TilePost &tile) {
     limits.push_back(
         c.select(c.compare(arith::CmpIPredicate::eq, missing, c.i32(0)), full,
                  c.i32(0)));
-  return MaskColumnsOp::create(b, scores.getType(), scores, limits);
+  // Most tiles need no mask. The branch is uniform, and nothing waits in it.
+  Value whole = c.compare(arith::CmpIPredicate::eq, limits[0], full);
+  for (Value limit : llvm::drop_begin(limits))
+    whole = arith::AndIOp::create(
+        b, whole, c.compare(arith::CmpIPredicate::eq, limit, full));
+  auto masked = scf::IfOp::create(
+      b, whole, [&](OpBuilder &, Location) { scf::YieldOp::create(b, scores); },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(b, ValueRange{MaskColumnsOp::create(
+                                    b, scores.getType(), scores, limits)});
+      });
+  return masked.getResult(0);
 }
 
 Value Consumer::wait(int64_t pending, Value accumulator) {

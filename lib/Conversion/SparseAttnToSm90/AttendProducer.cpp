@@ -16,6 +16,10 @@
 // only the first step of a tile needs a mask. Where the slots of a tile do not
 // fill its steps, the first step has one twice, masked.
 //
+// What must be read to know the next tile (its record, its entry, the end of
+// its list) is read after the loads of a tile's second step, when the ring is
+// full and the thread would wait anyway.
+//
 //===----------------------------------------------------------------------===//
 #include "AttendContext.h"
 
@@ -28,47 +32,66 @@ using namespace mlir::sa_sm90;
 
 namespace {
 
-/// A tile that the producer has taken. Flat, so that loops can carry it.
+/// A tile that the producer has taken, as the loops carry it.
 struct TakenTile {
-  enum Field : unsigned {
-    Entry, ///< negative: there is none
-    QBlock,
-    First,  ///< index in the mask's row
-    Slots,  ///< slots of keys
-    Limit,  ///< valid keys of the first slot
-    Ticket, ///< of the next tile
-    NumFields
-  };
-  SmallVector<Value> values;
-  Value operator[](Field field) const { return values[field]; }
-};
-
-/// Where the rows of a tile come from.
-struct Source {
-  Value list; ///< the tile's first kv-block
-  Value maps; ///< q, k, v
+  Value entry; ///< negative: there is none
+  Value qBlock;
+  Value slots;  ///< slots of keys
+  Value limit;  ///< valid keys of the first slot
+  Value ticket; ///< of the next tile
+  Value list;   ///< the tile's first kv-block
+  Value maps;   ///< q, k, v
   Value qHead, kvHead, qBatch, kvBatch;
+  SmallVector<Value> rows[2]; ///< first rows of the slots of steps 0 and 1
+
+  static constexpr unsigned numScalars = 11;
+  SmallVector<Value> flatten() const {
+    SmallVector<Value> values = {entry, qBlock, slots,  limit,  ticket, list,
+                                 maps,  qHead,  kvHead, qBatch, kvBatch};
+    values.append(rows[0]);
+    values.append(rows[1]);
+    return values;
+  }
+  static unsigned size(int64_t parts) {
+    return numScalars + 2 * static_cast<unsigned>(parts);
+  }
+  static TakenTile unflatten(ValueRange values, int64_t parts) {
+    TakenTile tile;
+    Value *scalars[numScalars] = {&tile.entry,  &tile.qBlock, &tile.slots,
+                                  &tile.limit,  &tile.ticket, &tile.list,
+                                  &tile.maps,   &tile.qHead,  &tile.kvHead,
+                                  &tile.qBatch, &tile.kvBatch};
+    for (unsigned i = 0; i < numScalars; ++i)
+      *scalars[i] = values[i];
+    tile.rows[0] = llvm::to_vector(values.slice(numScalars, parts));
+    tile.rows[1] = llvm::to_vector(values.slice(numScalars + parts, parts));
+    return tile;
+  }
 };
 
 class Producer {
 public:
   Producer(AttendContext &context, Value pair)
-      : c(context), b(context.b), pair(pair) {}
+      : c(context), b(context.b), pair(pair), parts(context.recipe.parts) {}
   void build();
 
 private:
   Value takeTicket();
+  /// The first tile from `ticket` on that has a kv-block.
   TakenTile take(Value ticket);
-  Source sourceOf(const TakenTile &tile);
-  /// First rows of the keys of step `step`; null: of the first step.
-  SmallVector<Value> keyRows(const TakenTile &tile, const Source &source,
-                             Value step);
-  void post(const TakenTile &tile, Stream &mailbox);
-  void loadTile(Stream &ring, const Source &source, int64_t map, Value row);
-  void loadQuery(const TakenTile &tile, const Source &source);
-  void loadSlots(const Source &source, int64_t map, ValueRange rows);
-  /// Query and first keys; the rows of those.
-  SmallVector<Value> loadFirst(const TakenTile &tile, const Source &source);
+  /// Fills in what follows from entry, q-block, the list's begin and its length
+  /// for a tile that is there.
+  void describe(TakenTile &tile, Value first, Value count);
+  SmallVector<Value> keyRows(const TakenTile &tile, Value step);
+  void post(const TakenTile &tile);
+  /// Map 0 is q, 1 is k, 2 is v.
+  void loadTile(Stream &ring, const TakenTile &tile, int64_t map, Value row);
+  void loadQuery(const TakenTile &tile);
+  void loadSlots(const TakenTile &tile, int64_t map, ValueRange rows);
+  /// The steps of a tile after its first one; the rows of its last values. In
+  /// between, `next` is taken and posted.
+  SmallVector<Value> laterSteps(const TakenTile &tile, TakenTile &next);
+  Value isThere(const TakenTile &tile);
 
   /// What the loops carry beside tiles and rows.
   SmallVector<Value> cursors() const;
@@ -77,6 +100,7 @@ private:
   AttendContext &c;
   ImplicitLocOpBuilder &b;
   Value pair;
+  int64_t parts;
   Stream ring, queryRing, mailbox;
 };
 
@@ -96,12 +120,15 @@ void Producer::setCursors(ValueRange values) {
     queryRing.cursor = values[2];
 }
 
+Value Producer::isThere(const TakenTile &tile) {
+  return c.compare(arith::CmpIPredicate::sge, tile.entry, c.i32(0));
+}
+
 Value Producer::takeTicket() {
   return LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::add, c.counter,
                                    c.i32(1), LLVM::AtomicOrdering::monotonic);
 }
 
-/// The first tile from `ticket` on that has a kv-block.
 TakenTile Producer::take(Value ticket) {
   SmallVector<Type> types(5, b.getI32Type());
   // entry, q-block, first, count, ticket of the next tile
@@ -126,224 +153,201 @@ TakenTile Producer::take(Value ticket) {
   }
   Value count = loop.getResult(3);
   Value some = c.compare(arith::CmpIPredicate::sgt, count, c.i32(0));
-  Value entry = c.select(some, loop.getResult(0), c.i32(-1));
-  // The last block of the list may be partial: it has fewer valid keys, and
-  // perhaps fewer slots.
-  auto slots = scf::IfOp::create(
+  TakenTile tile;
+  tile.entry = c.select(some, loop.getResult(0), c.i32(-1));
+  tile.qBlock = loop.getResult(1);
+  tile.ticket = loop.getResult(4);
+  auto described = scf::IfOp::create(
       b, some,
       [&](OpBuilder &, Location) {
-        TakenTile tile;
-        tile.values = {entry, loop.getResult(1), loop.getResult(2)};
-        Source source = sourceOf(tile);
-        Value last =
-            c.load(b.getI32Type(),
-                   c.gep(source.list, b.getI32Type(), c.sub(count, 1)), 4);
-        Value valid = c.sub(c.intField(entry, entry::kvRows),
-                            c.mul(last, c.recipe.blockK));
-        int64_t keys = c.recipe.partKeys;
-        Value inLast =
-            c.min(c.div(c.add(valid, keys - 1), keys), c.i32(c.recipe.split()));
-        Value total = c.add(c.mul(c.sub(count, 1), c.recipe.split()), inLast);
-        Value limit =
-            c.min(c.sub(valid, c.mul(c.sub(inLast, 1), keys)), c.i32(keys));
-        scf::YieldOp::create(b, ValueRange{total, limit});
+        TakenTile found = tile;
+        describe(found, loop.getResult(2), count);
+        scf::YieldOp::create(b, found.flatten());
       },
       [&](OpBuilder &, Location) {
-        scf::YieldOp::create(b, ValueRange{c.i32(0), c.i32(0)});
+        TakenTile absent = tile;
+        Value zero = c.i32(0);
+        absent.slots = absent.limit = absent.qHead = absent.kvHead =
+            absent.qBatch = absent.kvBatch = zero;
+        absent.list = LLVM::ZeroOp::create(b, c.entries.getType());
+        absent.maps = c.maps;
+        absent.rows[0].assign(parts, zero);
+        absent.rows[1].assign(parts, zero);
+        scf::YieldOp::create(b, absent.flatten());
       });
-  return {{entry, loop.getResult(1), loop.getResult(2), slots.getResult(0),
-           slots.getResult(1), loop.getResult(4)}};
+  return TakenTile::unflatten(described.getResults(), parts);
 }
 
-Source Producer::sourceOf(const TakenTile &tile) {
-  Value entry = tile[TakenTile::Entry];
-  Source source;
-  Value mask = c.loadPointer(c.field(entry, entry::mask));
-  Value row = arith::MulIOp::create(b, c.toI64(tile[TakenTile::QBlock]),
-                                    c.toI64(c.maskStride));
-  Value first =
-      arith::AddIOp::create(b, row, c.toI64(c.add(tile[TakenTile::First], 1)));
-  source.list = c.gep(mask, b.getI32Type(), first);
-  Value set = c.mul(c.intField(entry, entry::source), 3 * kTensorMapBytes);
-  source.maps = c.gep(c.maps, b.getI8Type(), set);
-  source.qHead = c.intField(entry, entry::qHead);
-  source.kvHead = c.intField(entry, entry::kvHead);
-  source.qBatch = c.intField(entry, entry::qBatch);
-  source.kvBatch = c.intField(entry, entry::kvBatch);
-  return source;
+void Producer::describe(TakenTile &tile, Value first, Value count) {
+  Value mask = c.loadPointer(c.field(tile.entry, entry::mask));
+  Value row =
+      arith::MulIOp::create(b, c.toI64(tile.qBlock), c.toI64(c.maskStride));
+  tile.list = c.gep(mask, b.getI32Type(),
+                    arith::AddIOp::create(b, row, c.toI64(c.add(first, 1))));
+  Value set = c.mul(c.intField(tile.entry, entry::source), 3 * kTensorMapBytes);
+  tile.maps = c.gep(c.maps, b.getI8Type(), set);
+  tile.qHead = c.intField(tile.entry, entry::qHead);
+  tile.kvHead = c.intField(tile.entry, entry::kvHead);
+  tile.qBatch = c.intField(tile.entry, entry::qBatch);
+  tile.kvBatch = c.intField(tile.entry, entry::kvBatch);
+  // The last block may be partial: it has fewer valid keys, perhaps slots.
+  Value last = c.load(b.getI32Type(),
+                      c.gep(tile.list, b.getI32Type(), c.sub(count, 1)), 4);
+  Value valid = c.sub(c.intField(tile.entry, entry::kvRows),
+                      c.mul(last, c.recipe.blockK));
+  int64_t keys = c.recipe.partKeys;
+  Value inLast =
+      c.min(c.div(c.add(valid, keys - 1), keys), c.i32(c.recipe.split()));
+  tile.slots = c.add(c.mul(c.sub(count, 1), c.recipe.split()), inLast);
+  tile.limit = c.min(c.sub(valid, c.mul(c.sub(inLast, 1), keys)), c.i32(keys));
+  tile.rows[0] = keyRows(tile, c.i32(0));
+  tile.rows[1] = keyRows(tile, c.i32(1));
 }
 
-SmallVector<Value> Producer::keyRows(const TakenTile &tile,
-                                     const Source &source, Value step) {
-  int64_t parts = c.recipe.parts, split = c.recipe.split();
-  Value slots = tile[TakenTile::Slots];
-  // Slots are counted from the list's end, where the first step begins.
-  Value last = c.sub(slots, 1);
-  // The first step has this many slots fewer than the others.
-  Value missing = c.mod(c.sub(c.i32(parts), c.mod(slots, parts)), parts);
+/// Slots are walked from the list's end. The first step has `missing` slots
+/// fewer than the others: it visits the last one again instead. Past the last
+/// step come rows that nothing loads.
+SmallVector<Value> Producer::keyRows(const TakenTile &tile, Value step) {
+  int64_t split = c.recipe.split();
+  Value last = c.sub(tile.slots, 1);
+  Value missing = c.mod(c.sub(c.i32(parts), c.mod(tile.slots, parts)), parts);
+  Value before = c.sub(c.mul(step, parts), missing);
   SmallVector<Value> rows;
   for (int64_t part = 0; part < parts; ++part) {
-    Value slot;
-    if (!step) {
-      slot =
-          part == 0
-              ? last
-              : c.select(c.compare(arith::CmpIPredicate::eq, missing, c.i32(0)),
-                         c.sub(last, part), last);
-    } else {
-      Value before = c.add(c.sub(c.mul(step, parts), missing), part);
-      slot = c.sub(last, before);
-    }
-    Value index = c.div(slot, split);
+    Value slot = c.sub(last, c.add(before, part));
+    slot = c.max(c.min(slot, last), c.i32(0));
     Value block =
-        c.load(b.getI32Type(), c.gep(source.list, b.getI32Type(), index), 4);
+        c.load(b.getI32Type(),
+               c.gep(tile.list, b.getI32Type(), c.div(slot, split)), 4);
     rows.push_back(c.add(c.mul(block, c.recipe.blockK),
                          c.mul(c.mod(slot, split), c.recipe.partKeys)));
   }
   return rows;
 }
 
-void Producer::post(const TakenTile &tile, Stream &mailbox) {
-  PostOp::create(b, mailbox.ring, mailbox.cursor, tile[TakenTile::Entry],
-                 tile[TakenTile::QBlock], tile[TakenTile::Slots],
-                 tile[TakenTile::Limit]);
+void Producer::post(const TakenTile &tile) {
+  PostOp::create(b, mailbox.ring, mailbox.cursor, tile.entry, tile.qBlock,
+                 tile.slots, tile.limit);
   c.advance(mailbox, 1);
 }
 
-/// Map 0 is q, 1 is k, 2 is v.
-void Producer::loadTile(Stream &ring, const Source &source, int64_t map,
+void Producer::loadTile(Stream &ring, const TakenTile &tile, int64_t map,
                         Value row) {
   bool query = map == 0;
   LoadOp::create(b, ring.ring, ring.cursor,
-                 c.byteOffset(source.maps, map * kTensorMapBytes), row,
-                 query ? source.qHead : source.kvHead,
-                 query ? source.qBatch : source.kvBatch);
+                 c.byteOffset(tile.maps, map * kTensorMapBytes), row,
+                 query ? tile.qHead : tile.kvHead,
+                 query ? tile.qBatch : tile.kvBatch);
   c.advance(ring, 1);
 }
 
-void Producer::loadQuery(const TakenTile &tile, const Source &source) {
-  Value row = c.mul(tile[TakenTile::QBlock], c.recipe.tileRows());
+void Producer::loadQuery(const TakenTile &tile) {
+  Value row = c.mul(tile.qBlock, c.recipe.tileRows());
   if (queryRing.ring)
-    return loadTile(queryRing, source, 0, row);
+    return loadTile(queryRing, tile, 0, row);
   for (int64_t slot = 0; slot < c.recipe.querySlots(); ++slot)
-    loadTile(ring, source, 0, c.add(row, slot * c.recipe.partKeys));
+    loadTile(ring, tile, 0, c.add(row, slot * c.recipe.partKeys));
 }
 
-void Producer::loadSlots(const Source &source, int64_t map, ValueRange rows) {
+void Producer::loadSlots(const TakenTile &tile, int64_t map, ValueRange rows) {
   for (Value row : rows)
-    loadTile(ring, source, map, row);
+    loadTile(ring, tile, map, row);
 }
 
-SmallVector<Value> Producer::loadFirst(const TakenTile &tile,
-                                       const Source &source) {
-  SmallVector<Value> rows = keyRows(tile, source, nullptr);
-  loadQuery(tile, source);
-  loadSlots(source, 1, rows);
-  return rows;
+SmallVector<Value> Producer::laterSteps(const TakenTile &tile,
+                                        TakenTile &next) {
+  Value steps = c.div(c.add(tile.slots, parts - 1), parts);
+  Value one = c.i32(1), two = c.i32(2);
+  // Loads the keys of a step and the values of the one before. The rows of the
+  // step after are read ahead.
+  auto step = [&](Value number, ValueRange values, ValueRange keys) {
+    SmallVector<Value> ahead = keyRows(tile, c.add(number, 1));
+    loadSlots(tile, 1, keys);
+    loadSlots(tile, 2, values);
+    SmallVector<Value> carried = llvm::to_vector(keys);
+    carried.append(ahead);
+    carried.append(cursors());
+    scf::YieldOp::create(b, carried);
+  };
+  SmallVector<Value> untouched = tile.rows[0];
+  untouched.append(tile.rows[1]);
+  untouched.append(cursors());
+  auto second = scf::IfOp::create(
+      b, c.compare(arith::CmpIPredicate::sgt, steps, one),
+      [&](OpBuilder &, Location) { step(one, tile.rows[0], tile.rows[1]); },
+      [&](OpBuilder &, Location) { scf::YieldOp::create(b, untouched); });
+  setCursors(second.getResults().drop_front(2 * parts));
+  next = take(tile.ticket);
+  post(next);
+  SmallVector<Value> carried(second.getResults().take_front(2 * parts));
+  carried.append(cursors());
+  auto loop = scf::ForOp::create(
+      b, two, steps, one, carried,
+      [&](OpBuilder &, Location, Value number, ValueRange arguments) {
+        setCursors(arguments.drop_front(2 * parts));
+        step(number, arguments.take_front(parts),
+             arguments.slice(parts, parts));
+      });
+  setCursors(loop.getResults().drop_front(2 * parts));
+  return SmallVector<Value>(loop.getResults().take_front(parts));
 }
 
 void Producer::build() {
   ring = c.stream(c.copyOf(c.ring, pair), /*producer=*/true);
   queryRing = c.stream(c.copyOf(c.queryRing, pair), /*producer=*/true);
   mailbox = c.stream(c.copyOf(c.mailbox, pair), /*producer=*/true);
-  int64_t parts = c.recipe.parts;
 
   TakenTile first = take(takeTicket());
-  post(first, mailbox);
-  Value none = c.isNegative(first[TakenTile::Entry]);
-  Value some =
-      arith::XOrIOp::create(b, none, arith::ConstantIntOp::create(b, 1, 1));
-  auto guarded = scf::IfOp::create(b, some, /*withElseRegion=*/false);
+  post(first);
+  auto guarded = scf::IfOp::create(b, isThere(first), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(guarded.thenBlock());
-  SmallVector<Value> rows = loadFirst(first, sourceOf(first));
+  loadQuery(first);
+  loadSlots(first, 1, first.rows[0]);
 
-  // One turn a tile: this tile, the rows of its first step, the cursors.
-  SmallVector<Value> state = first.values;
-  state.append(rows);
+  // One turn a tile. Into the condition go the tile and the cursors; out of it
+  // come the tile, the rows of its last values, the next tile and the cursors.
+  SmallVector<Value> state = first.flatten();
+  unsigned tileSize = TakenTile::size(parts);
   state.append(cursors());
   SmallVector<Type> types(ValueRange(state).getTypes());
-  // Before the condition: the further steps of the tile. Out of it come the
-  // tile, the rows of its last values, the next tile, and the cursors.
   SmallVector<Type> outTypes = types;
-  outTypes.insert(outTypes.begin() + TakenTile::NumFields + parts,
-                  TakenTile::NumFields, b.getI32Type());
+  outTypes.insert(outTypes.begin() + tileSize, types.begin(),
+                  types.begin() + tileSize);
+  outTypes.insert(outTypes.begin() + tileSize, parts, b.getI32Type());
   SmallVector<Location> locations(types.size(), b.getLoc());
   SmallVector<Location> outLocations(outTypes.size(), b.getLoc());
   auto loop = scf::WhileOp::create(b, outTypes, state);
-  auto split = [&](ValueRange values, TakenTile &tile, SmallVector<Value> &rows,
-                   TakenTile *next) {
-    tile.values = llvm::to_vector(values.take_front(TakenTile::NumFields));
-    values = values.drop_front(TakenTile::NumFields);
-    rows = llvm::to_vector(values.take_front(parts));
-    values = values.drop_front(parts);
-    if (next) {
-      next->values = llvm::to_vector(values.take_front(TakenTile::NumFields));
-      values = values.drop_front(TakenTile::NumFields);
-    }
-    setCursors(values);
-  };
-  TakenTile tile, next;
   {
-    OpBuilder::InsertionGuard guard(b);
+    OpBuilder::InsertionGuard inner(b);
     Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
-    split(before->getArguments(), tile, rows, nullptr);
-    Source source = sourceOf(tile);
-    Value steps = c.div(c.add(tile[TakenTile::Slots], parts - 1), parts);
-    // The rows of a step are read one step ahead.
-    Value one = c.i32(1);
-    Value last = c.max(c.sub(steps, 1), c.i32(0));
-    SmallVector<Value> carried = rows;
-    auto further = [&](Value step) {
-      // Past the end: the last step's again, which nothing loads.
-      return keyRows(tile, source, c.min(step, last));
-    };
-    Value several = c.compare(arith::CmpIPredicate::sgt, steps, one);
-    auto second = scf::IfOp::create(
-        b, several,
-        [&](OpBuilder &, Location) {
-          scf::YieldOp::create(b, keyRows(tile, source, one));
-        },
-        [&](OpBuilder &, Location) { scf::YieldOp::create(b, rows); });
-    next = take(tile[TakenTile::Ticket]);
-    post(next, mailbox);
-    carried.append(second.getResults().begin(), second.getResults().end());
-    carried.append(cursors());
-    auto stepLoop = scf::ForOp::create(
-        b, one, steps, one, carried,
-        [&](OpBuilder &, Location, Value step, ValueRange arguments) {
-          ValueRange values = arguments.take_front(parts);
-          ValueRange keys = arguments.slice(parts, parts);
-          setCursors(arguments.drop_front(2 * parts));
-          SmallVector<Value> ahead = further(c.add(step, 1));
-          loadSlots(source, 1, keys);
-          loadSlots(source, 2, values);
-          SmallVector<Value> yielded = llvm::to_vector(keys);
-          yielded.append(ahead);
-          yielded.append(cursors());
-          scf::YieldOp::create(b, yielded);
-        });
-    setCursors(stepLoop.getResults().drop_front(2 * parts));
-    SmallVector<Value> out = tile.values;
-    ValueRange values = stepLoop.getResults().take_front(parts);
-    out.append(values.begin(), values.end());
-    out.append(next.values);
+    ValueRange arguments = before->getArguments();
+    TakenTile tile = TakenTile::unflatten(arguments, parts);
+    setCursors(arguments.drop_front(tileSize));
+    TakenTile next;
+    SmallVector<Value> values = laterSteps(tile, next);
+    SmallVector<Value> out = tile.flatten();
+    out.append(values);
+    out.append(next.flatten());
     out.append(cursors());
-    Value more = arith::XOrIOp::create(b, c.isNegative(next[TakenTile::Entry]),
-                                       arith::ConstantIntOp::create(b, 1, 1));
-    scf::ConditionOp::create(b, more, out);
+    scf::ConditionOp::create(b, isThere(next), out);
 
     Block *after = b.createBlock(&loop.getAfter(), {}, outTypes, outLocations);
-    split(after->getArguments(), tile, rows, &next);
-    SmallVector<Value> nextRows = loadFirst(next, sourceOf(next));
-    loadSlots(sourceOf(tile), 2, rows);
-    SmallVector<Value> yielded = next.values;
-    yielded.append(nextRows);
+    arguments = after->getArguments();
+    tile = TakenTile::unflatten(arguments, parts);
+    next = TakenTile::unflatten(arguments.drop_front(tileSize + parts), parts);
+    setCursors(arguments.drop_front(2 * tileSize + parts));
+    loadQuery(next);
+    loadSlots(next, 1, next.rows[0]);
+    loadSlots(tile, 2, arguments.slice(tileSize, parts));
+    SmallVector<Value> yielded = next.flatten();
     yielded.append(cursors());
     scf::YieldOp::create(b, yielded);
   }
-  split(loop.getResults(), tile, rows, &next);
-  loadSlots(sourceOf(tile), 2, rows);
+  ValueRange results = loop.getResults();
+  setCursors(results.drop_front(2 * tileSize + parts));
+  loadSlots(TakenTile::unflatten(results, parts), 2,
+            results.slice(tileSize, parts));
 }
 
 void mlir::sparseattn::buildProducer(AttendContext &context, Value pair) {

@@ -27,10 +27,10 @@ static constexpr AttendRecipe kRecipes[] = {
     {128, 64, 64, 2, 64, 2, 7, true, true, false, true, 40, 232},
     {128, 64, 128, 2, 64, 2, 7, true, true, false, true, 40, 232},
     // 128 accumulators of O leave room for 64 keys a step and none for Q.
-    {256, 128, 128, 1, 64, 1, 5, false, false, true, true, 24, 240},
-    {256, 128, 64, 1, 64, 1, 5, false, false, true, true, 24, 240},
-    {256, 64, 64, 2, 64, 1, 2, false, false, false, true, 24, 240},
-    {256, 64, 128, 2, 64, 1, 2, false, false, false, true, 24, 240},
+    {256, 128, 128, 1, 64, 1, 5, false, false, true, true, 40, 232},
+    {256, 128, 64, 1, 64, 1, 5, false, false, true, true, 40, 232},
+    {256, 64, 64, 2, 64, 1, 2, false, false, false, true, 40, 232},
+    {256, 64, 128, 2, 64, 1, 2, false, false, false, true, 40, 232},
 };
 
 llvm::ArrayRef<AttendRecipe> mlir::sparseattn::attendRecipes() {
