@@ -179,7 +179,7 @@ class Bench:
                                      generator=generator, dtype=torch.bfloat16)
                          for n in (heads, kv_heads, kv_heads)])
         data = (data * self.sets)[:self.sets]
-        if dense:
+        if dense and not self.options.no_baseline:
             self.sdpa(name, data, heads, kv_heads, rows, dim)
         base = f"attend_bf16_bf16_d{dim}_q{block_q}_k{block_k}"
         names = [base] + [v for v in self.options.variants
@@ -190,13 +190,15 @@ class Bench:
         lse = torch.empty(1, heads, rows, device="cuda")
         nq, nk = -(-rows // block_q), -(-rows // block_k)
         for kind in kinds:
+            if self.options.masks and str(kind) not in self.options.masks:
+                continue
             if kind == "trace" and not self.options.trace:
                 continue
             mask = make_mask(kind, heads, nq, nk, generator, self.options.trace)
             flops = useful_flops(mask, rows, rows, block_q, block_k, dim)
             lists = to_lists(mask)
             tiles = order_tiles(lists)
-            for kernel in kernels:
+            for kernel in kernels * self.options.rounds:
                 prepared = [kernel.prepare(*data[i], o, lse, lists, tiles)
                             for i in range(self.sets)]
                 o.fill_(math.nan)
@@ -240,8 +242,12 @@ def main():
     parser.add_argument("--trace", default="")
     parser.add_argument("--json", default="")
     parser.add_argument("--flex", action="store_true")
+    parser.add_argument("--masks", default="", help="only these, as 0.1,top64")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--no-baseline", action="store_true")
     parser.add_argument("--no-matmul", action="store_true")
     options = parser.parse_args()
+    options.masks = [m for m in options.masks.split(",") if m]
     options.variants = [v for v in options.variants.split(",") if v]
     bench = Bench(options)
     if not options.no_matmul:

@@ -28,6 +28,7 @@
 #include "AttendContext.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -67,10 +68,17 @@ private:
   Value wait(int64_t pending, Value accumulator);
   /// P in 16 bits: registers, or this warpgroup's tile in shared memory.
   Value toOperand(Value weights);
+  /// How the old outputs and sums are scaled to a new maximum.
+  struct Rescale {
+    Value factor[2];
+    Value needed; ///< null: always; the same for the lanes of a warp
+  };
   /// Maximum, weights and sums of `scores`. `old`: null for a tile's first.
-  /// Returns the factor of the old outputs and sums in `alpha`.
-  Softmax softmax(Value scores, const Softmax *old, Value alpha[2],
+  Softmax softmax(Value scores, const Softmax *old, Rescale &rescale,
                   Value &weights);
+  /// The new maxima, or the old ones where no row of the warp needs its own.
+  void keepMaxima(const Softmax &old, Softmax &next, Rescale &rescale);
+  Value scaleOutput(Value output, const Rescale &rescale);
   /// The step after `old`; of the tile `fresh`, whose first one it is, or of
   /// the same tile (null). With `fresh`, `finished` is the O of the old tile.
   Softmax step(const Softmax &old, Value query, Value queryCursor,
@@ -210,20 +218,55 @@ Value Consumer::toOperand(Value weights) {
   return tile;
 }
 
-Softmax Consumer::softmax(Value scores, const Softmax *old, Value alpha[2],
+void Consumer::keepMaxima(const Softmax &old, Softmax &next, Rescale &rescale) {
+  if (c.recipe.rescaleBits == 0)
+    return;
+  Value limit = c.f32(static_cast<float>(c.recipe.rescaleBits));
+  Value grown;
+  for (int row = 0; row < 2; ++row) {
+    Value difference = arith::SubFOp::create(b, next.max[row], old.max[row]);
+    Value more = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
+                                       c.fmul(difference, c.scale), limit);
+    grown = row == 0 ? more : arith::OrIOp::create(b, grown, more).getResult();
+  }
+  rescale.needed = NVVM::VoteSyncOp::create(b, b.getI1Type(), c.i32(-1), grown,
+                                            NVVM::VoteSyncKind::any);
+  for (int row = 0; row < 2; ++row)
+    next.max[row] = c.select(rescale.needed, next.max[row], old.max[row]);
+}
+
+Value Consumer::scaleOutput(Value output, const Rescale &rescale) {
+  auto scaled = [&]() -> Value {
+    return ScaleRowsOp::create(b, c.outputType(), output, rescale.factor[0],
+                               rescale.factor[1]);
+  };
+  if (!rescale.needed)
+    return scaled();
+  // Uniform across the warp, and nothing waits in it.
+  return scf::IfOp::create(
+             b, rescale.needed,
+             [&](OpBuilder &, Location) { scf::YieldOp::create(b, scaled()); },
+             [&](OpBuilder &, Location) { scf::YieldOp::create(b, output); })
+      .getResult(0);
+}
+
+Softmax Consumer::softmax(Value scores, const Softmax *old, Rescale &rescale,
                           Value &weights) {
   Softmax next;
   auto maxima = RowMaxOp::create(b, scores);
   next.max[0] = maxima.getLow();
   next.max[1] = maxima.getHigh();
+  if (old) {
+    for (int row = 0; row < 2; ++row)
+      next.max[row] = c.fmax(old->max[row], next.max[row]);
+    keepMaxima(*old, next, rescale);
+  }
   Value shift[2];
   for (int row = 0; row < 2; ++row) {
-    if (old)
-      next.max[row] = c.fmax(old->max[row], next.max[row]);
     shift[row] = c.fmul(next.max[row], c.scale);
     if (old) {
       Value negated = arith::NegFOp::create(b, shift[row]);
-      alpha[row] = c.exp2(c.fma(old->max[row], c.scale, negated));
+      rescale.factor[row] = c.exp2(c.fma(old->max[row], c.scale, negated));
     }
   }
   weights =
@@ -231,7 +274,8 @@ Softmax Consumer::softmax(Value scores, const Softmax *old, Value alpha[2],
   auto sums = RowSumOp::create(b, weights);
   Value own[2] = {sums.getLow(), sums.getHigh()};
   for (int row = 0; row < 2; ++row)
-    next.sum[row] = old ? c.fma(old->sum[row], alpha[row], own[row]) : own[row];
+    next.sum[row] =
+        old ? c.fma(old->sum[row], rescale.factor[row], own[row]) : own[row];
   return next;
 }
 
@@ -258,8 +302,9 @@ Softmax Consumer::step(const Softmax &old, Value query, Value queryCursor,
   releaseSlots(0);
   if (fresh)
     scores = maskFirst(scores, *fresh);
-  Value alpha[2], weights;
-  Softmax next = softmax(scores, fresh ? nullptr : &old, alpha, weights);
+  Rescale rescale;
+  Value weights;
+  Softmax next = softmax(scores, fresh ? nullptr : &old, rescale, weights);
   output = wait(0, output);
   releaseSlots(parts);
   c.advance(ring, 2 * parts);
@@ -268,8 +313,7 @@ Softmax Consumer::step(const Softmax &old, Value query, Value queryCursor,
     *finished = output;
     next.output = ZeroOp::create(b, c.outputType());
   } else {
-    next.output =
-        ScaleRowsOp::create(b, c.outputType(), output, alpha[0], alpha[1]);
+    next.output = scaleOutput(output, rescale);
   }
   return next;
 }
@@ -347,8 +391,9 @@ Consumer::State Consumer::firstStep(const TilePost &tile) {
     releaseQuery(state.queryCursor);
   releaseSlots(0);
   c.advance(ring, c.recipe.parts);
+  Rescale none;
   Value weights;
-  state.softmax = softmax(maskFirst(scores, tile), nullptr, nullptr, weights);
+  state.softmax = softmax(maskFirst(scores, tile), nullptr, none, weights);
   state.softmax.weights = toOperand(weights);
   state.softmax.output = ZeroOp::create(b, c.outputType());
   state.entry = tile.entry;

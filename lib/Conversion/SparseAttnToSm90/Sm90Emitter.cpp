@@ -27,11 +27,17 @@ Value Sm90Emitter::f32(float value) {
 }
 
 Value Sm90Emitter::div(Value l, int64_t r) {
-  return r == 1 ? l : arith::ShRUIOp::create(b, l, i32(llvm::Log2_64(r)));
+  if (r == 1)
+    return l;
+  if (llvm::isPowerOf2_64(static_cast<uint64_t>(r)))
+    return arith::ShRUIOp::create(b, l, i32(llvm::Log2_64(r)));
+  return arith::DivUIOp::create(b, l, i32(r));
 }
 
 Value Sm90Emitter::mod(Value l, int64_t r) {
-  return r == 1 ? i32(0) : arith::AndIOp::create(b, l, i32(r - 1));
+  if (llvm::isPowerOf2_64(static_cast<uint64_t>(r)))
+    return r == 1 ? i32(0) : arith::AndIOp::create(b, l, i32(r - 1));
+  return arith::RemUIOp::create(b, l, i32(r));
 }
 
 Value Sm90Emitter::fma(Value x, Value y, Value z) {

@@ -30,7 +30,7 @@ public:
   Value add(Value l, int64_t r) { return r == 0 ? l : add(l, i32(r)); }
   Value sub(Value l, int64_t r) { return sub(l, i32(r)); }
   Value mul(Value l, int64_t r) { return r == 1 ? l : mul(l, i32(r)); }
-  /// Of values that are not negative; the divisor is a power of two.
+  /// Of values that are not negative.
   Value div(Value l, int64_t r);
   Value mod(Value l, int64_t r);
   Value min(Value l, Value r) { return arith::MinSIOp::create(b, l, r); }

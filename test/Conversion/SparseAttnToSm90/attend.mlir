@@ -2,6 +2,7 @@
 // boundary come in the same order.
 // RUN: sparseattn-opt %s --sparseattn-emit-sm90-kernels=kernels=attend_bf16_bf16_d128_q128_k128 | FileCheck %s
 // RUN: sparseattn-opt %s --sparseattn-emit-sm90-kernels=kernels=attend_f16_f32_d128_q64_k64 | FileCheck %s --check-prefix=PAIRS
+// RUN: sparseattn-opt %s --sparseattn-emit-sm90-kernels=kernels=attend_bf16_bf16_d128_q128_k64 | FileCheck %s --check-prefix=TWO
 // RUN: sparseattn-opt %s --sparseattn-emit-sm90-kernels=kernels=attend_bf16_bf16_d256_q128_k128 | FileCheck %s --check-prefix=D256
 // RUN: sparseattn-opt %s "--sparseattn-emit-sm90-kernels=kernels=attend_bf16_bf16_d128_q128_k128 recipe=stages=5,probabilities_in_registers=0" | FileCheck %s --check-prefix=SHARED
 
@@ -49,7 +50,7 @@ module {}
 // CHECK: sa_sm90.barrier_arrive
 // CHECK-NEXT: sa_sm90.wait 1
 // CHECK: sa_sm90.mask_columns
-// CHECK-NEXT: sa_sm90.row_max
+// CHECK: sa_sm90.row_max
 // CHECK: sa_sm90.wait 0
 // CHECK: sa_sm90.to_operand
 // CHECK: sa_sm90.store_rows {{.*}} as bf16
@@ -59,15 +60,23 @@ module {}
 // CHECK: sa_sm90.wait 0
 // CHECK: sa_sm90.store_rows
 
-// Two tiles of 64 rows, two list entries a step, no turns; fp32 outputs.
+// Two tiles of 64 rows, no turns; O is rescaled where a row needs it; fp32
+// outputs.
 // PAIRS-LABEL: sa_sm90.kernel @attend_f16_f32_d128_q64_k64
-// PAIRS: sa_sm90.ring at 0 {{.*}} copies 2 stride {{.*}} : <7, <64, 128, box 64, f16>, consumers 4>
+// PAIRS: sa_sm90.ring at 0 {{.*}} copies 2 stride {{.*}} : <6, <64, 128, box 64, f16>, consumers 4>
+// PAIRS: sa_sm90.ring at 98304 {{.*}} copies 2 stride {{.*}} : <1, <64, 128, box 64, f16>, consumers 4>
 // PAIRS: sa_sm90.role "load" warps 0 count 2
 // PAIRS: sa_sm90.role "attend"
 // PAIRS-NOT: sa_sm90.barrier_sync
-// PAIRS: sa_sm90.scores %{{.*}}, %{{.*}}, %{{.*}} : {{.*}} -> <128>
-// PAIRS: sa_sm90.mask_columns %{{.*}}, %{{.*}}, %{{.*}} :
+// PAIRS: nvvm.vote.sync any
+// PAIRS: scf.if
+// PAIRS-NEXT: sa_sm90.scale_rows
 // PAIRS: sa_sm90.store_rows {{.*}} as f32
+
+// Two list entries in a step: the second may have to be masked whole.
+// TWO-LABEL: sa_sm90.kernel @attend_bf16_bf16_d128_q128_k64
+// TWO: sa_sm90.scores %{{.*}}, %{{.*}}, %{{.*}} : {{.*}} -> <128>
+// TWO: sa_sm90.mask_columns %{{.*}}, %{{.*}}, %{{.*}} :
 
 // Q stays in shared memory, in a buffer of its own.
 // D256: sa_sm90.ring at 0 {{.*}} : <5, <64, 256, box 64, bf16>, consumers 8>

@@ -134,7 +134,7 @@ TEST(AttendRecipeTest, OverridesNameTheirField) {
   EXPECT_EQ(overrideRecipe(recipe, {"warps=1"}).message(),
             "field of a recipe: got 'warps', expected stages, part_keys, "
             "parts, query_in_registers, query_in_ring, ping_pong, "
-            "probabilities_in_registers, producer_registers or "
+            "probabilities_in_registers, rescale_bits, producer_registers or "
             "consumer_registers");
 }
 

@@ -40,6 +40,11 @@ struct AttendRecipe {
   /// P V reads P from registers; otherwise through shared memory.
   bool probabilitiesInRegisters = true;
   int64_t producerRegisters = 40, consumerRegisters = 232;
+  /// Where not zero: O, its sums and its maximum are rescaled only when a row's
+  /// maximum has grown by more than 2^rescaleBits (a warp decides for its rows;
+  /// https://github.com/Dao-AILab/flash-attention, FlashAttention-4). P is then
+  /// at most 2^rescaleBits instead of 1, with the same relative rounding.
+  int64_t rescaleBits = 0;
 
   int64_t tileRows() const { return pairs == 2 ? 64 : 128; }
   int64_t stepKeys() const { return parts * partKeys; }
