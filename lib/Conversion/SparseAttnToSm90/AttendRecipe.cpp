@@ -134,7 +134,7 @@ AttendLayout::AttendLayout(const AttendRecipe &recipe) {
   offset += 2 * 16;
   mailbox = llvm::alignTo(offset, 16);
   offset = mailbox + 2 * 16;
-  copyStride = llvm::alignTo(offset, 1024);
+  copyStride = recipe.pairs == 1 ? 0 : llvm::alignTo(offset, 1024);
   bytes = (recipe.pairs - 1) * copyStride + offset;
 }
 

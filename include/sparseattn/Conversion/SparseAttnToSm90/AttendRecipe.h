@@ -73,7 +73,7 @@ sart::Status overrideRecipe(AttendRecipe &recipe,
                             llvm::ArrayRef<std::string> fields);
 
 /// Places in the dynamic shared memory of a kernel, in bytes. Copy i of what a
-/// pair has lies `copyStride` further on.
+/// pair has lies `copyStride` further on (0 with one copy).
 struct AttendLayout {
   explicit AttendLayout(const AttendRecipe &recipe);
   int64_t ring = 0, ringBarriers = 0;
