@@ -98,6 +98,7 @@ Expected<MaskSummary> sart::readSummaries(const Program &program,
       {records.data(), width, width, first->slots},
       {first->data, first->slotStride * byteSize(DType::I32), width,
        first->slots}));
+  SART_RETURN_IF_ERROR(arena.memory().finish());
   return decodeSummaries(records.data(), elements, placement);
 }
 

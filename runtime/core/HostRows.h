@@ -35,7 +35,10 @@ public:
     return reinterpret_cast<T *>(base + (row - first) * pitch);
   }
   Status load() {
-    return space.onHost() ? Status::success() : space.toHost(here(), there());
+    if (space.onHost())
+      return Status::success();
+    SART_RETURN_IF_ERROR(space.toHost(here(), there()));
+    return space.finish();
   }
   Status store() {
     return space.onHost() ? Status::success() : space.fromHost(there(), here());

@@ -70,6 +70,7 @@ Status RankExecutor::fetchRows() {
   MemoryRows all{routedRows.get(), rowBytes, rowBytes, routedCount};
   SART_RETURN_IF_ERROR(arena.memory().toHost(
       {rows.data(), rowBytes, rowBytes, routedCount}, all));
+  SART_RETURN_IF_ERROR(arena.memory().finish());
   for (const RoutedRows &piece : unfetched)
     for (int64_t i = 0; i < piece.qBlocks.size(); ++i) {
       const int32_t *row = rows.data() + (piece.firstRow + i) * rowInts;

@@ -42,6 +42,8 @@ void RankExecutor::restart() {
   routedCount = 0;
   rowsFetched = false;
   attendEvents.clear();
+  BackendCounts dropped; // of a run that was begun and not finished
+  (void)backend.finish(dropped);
 }
 
 /// What a trace calls an instruction: its opcode, and the windows that data
@@ -75,7 +77,8 @@ RankOutcome RankExecutor::fail(const std::string &where, const Status &status) {
   Status located = makeError("rank ", rank, " ", where, ": ", status.message());
   endpoint.abort(located.message());
   (void)drain(/*ignore=*/true);
-  (void)arena.memory().finish();
+  BackendCounts dropped;
+  (void)backend.finish(dropped);
   return {located, followsAbort};
 }
 

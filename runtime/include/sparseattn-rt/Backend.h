@@ -140,6 +140,11 @@ private:
 /// Compiled kernels (runtime/backends/cpu). Rows go to threads longest first.
 std::unique_ptr<Backend> createCpuBackend(std::shared_ptr<KernelTable> kernels,
                                           std::shared_ptr<ThreadPool> pool);
+/// Compiled kernels of device `device` of the CUDA driver (runtime/backends/
+/// cuda), opened now: fails, saying why, where there is none. Each rank has a
+/// stream and windows in device memory.
+Expected<std::unique_ptr<Backend>>
+createCudaBackend(std::shared_ptr<KernelTable> kernels, int device = 0);
 /// Plain loops in double precision (runtime/backends/reference), the oracle of
 /// the interpreter. Slow.
 std::unique_ptr<Backend>

@@ -47,7 +47,7 @@ public:
   /// `from` is host memory, free for other uses when the call returns. Rows and
   /// widths agree.
   virtual Status fromHost(const MemoryRows &to, const MemoryRows &from) = 0;
-  /// `to` is host memory, filled when the call returns.
+  /// `to` is host memory, filled after the next finish.
   virtual Status toHost(const MemoryRows &to, const MemoryRows &from) = 0;
   /// All work so far; null: there is never any under way.
   virtual Expected<std::shared_ptr<Fence>> order() = 0;

@@ -504,6 +504,7 @@ void DriverDouble::queue(StreamHandle stream, Work work) {
 }
 
 void DriverDouble::expose(bool open) {
+  exposed = open;
   for (const auto &block : deviceBlocks)
     mprotect(reinterpret_cast<void *>(block.first), block.second,
              open ? PROT_READ | PROT_WRITE : PROT_NONE);
@@ -511,17 +512,20 @@ void DriverDouble::expose(bool open) {
 
 void DriverDouble::runUntil(int stream, size_t position) {
   Stream &queue = streams[static_cast<size_t>(stream)];
+  ++depth;
   while (queue.done < std::min(position, queue.items.size())) {
     size_t index = queue.done++;
     if (queue.items[index].waitStream >= 0)
       runUntil(queue.items[index].waitStream, queue.items[index].waitPosition);
     if (queue.items[index].work) {
-      expose(true);
+      if (!exposed)
+        expose(true);
       queue.items[index].work();
-      expose(false);
       queue.items[index].work = nullptr;
     }
   }
+  if (--depth == 0 && exposed)
+    expose(false);
 }
 
 void DriverDouble::runAll(StreamHandle stream) {

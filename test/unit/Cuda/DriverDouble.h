@@ -139,6 +139,8 @@ private:
   std::map<std::string, Function> kernels;
   std::vector<std::string> modules;
   uint64_t nextMap = 1;
+  bool exposed = false; ///< device memory can be touched
+  int depth = 0;        ///< of runUntil
 };
 
 } // namespace sart::cuda

@@ -1,0 +1,133 @@
+//===- CudaBackend.cpp - Runs compiled kernels on a GPU -------------------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "CudaBackend.h"
+
+using namespace sart;
+using namespace sart::cuda;
+
+Expected<std::unique_ptr<Backend>>
+sart::createCudaBackend(std::shared_ptr<KernelTable> kernels, int device) {
+  auto driver = CudaDriver::open();
+  if (!driver)
+    return driver.status();
+  auto opened = CudaDevice::open(std::move(*driver), device);
+  if (!opened)
+    return opened.status();
+  auto backend = CudaBackend::create(
+      std::make_shared<CudaShared>(std::move(*opened), std::move(kernels)));
+  if (!backend)
+    return backend.status();
+  return std::unique_ptr<Backend>(std::move(*backend));
+}
+
+Expected<std::unique_ptr<CudaBackend>>
+CudaBackend::create(std::shared_ptr<CudaShared> shared) {
+  if (!shared->kernels)
+    shared->kernels = std::make_shared<KernelTable>();
+  auto space = CudaSpace::create(shared->device);
+  if (!space)
+    return space.status();
+  return std::unique_ptr<CudaBackend>(
+      new CudaBackend(std::move(shared), std::move(*space)));
+}
+
+Expected<std::shared_ptr<Backend>> CudaBackend::ofRank(const Program &,
+                                                       int64_t) {
+  auto own = create(shared);
+  if (!own)
+    return own.status();
+  return std::shared_ptr<Backend>(std::move(*own));
+}
+
+static Status missing(const std::string &name, size_t others) {
+  return makeError("kernel ", name, " is missing: got ", others,
+                   " other kernels, expected it compiled for the program and "
+                   "a GPU");
+}
+
+Expected<const LoadedKernel *> CudaBackend::find(const KernelSpec &spec) const {
+  const LoadedKernel *kernel = shared->kernels->find(spec);
+  if (kernel && kernel->launch && kernel->binary)
+    return kernel;
+  return missing(spec.name(), shared->kernels->size());
+}
+
+Expected<const LoadedKernel *>
+CudaBackend::find(const std::string &entry) const {
+  const LoadedKernel *kernel = shared->kernels->findEntry(entry);
+  if (kernel && kernel->binary)
+    return kernel;
+  return missing(entry, shared->kernels->size());
+}
+
+/// Functions that the kernels of a spec are called by, see DeviceRouting.h.
+static std::vector<std::string> entriesOf(const KernelSpec &spec) {
+  if (spec.kind == KernelSpec::Kind::Route)
+    return {spec.name() + "_r16", spec.name() + "_r8", "route_totals"};
+  return {spec.name()};
+}
+
+Status CudaBackend::supports(const Program &program) const {
+  if (program.placement.shape.causal)
+    return makeError("causal on device cuda: got a causal layer, expected "
+                     "none: kernels of GPUs have masks of whole blocks");
+  for (const KernelSpec &spec : requiredDeviceKernels(program)) {
+    if (spec.kind == KernelSpec::Kind::Attend) {
+      if (auto kernel = find(spec); !kernel)
+        return kernel.status();
+      continue;
+    }
+    for (const std::string &entry : entriesOf(spec))
+      if (auto kernel = find(entry); !kernel)
+        return kernel.status();
+  }
+  return Status::success();
+}
+
+Expected<const CudaFunction *>
+CudaBackend::functionOf(const LoadedKernel &kernel) {
+  return shared->modules.function(kernel.binary, kernel.launch->entry);
+}
+
+Status CudaBackend::launch(const DeviceRoutingLaunch &launch,
+                           const KernelArguments &arguments) {
+  auto kernel = find(launch.kernel);
+  if (!kernel)
+    return kernel.status();
+  auto function = functionOf(**kernel);
+  if (!function)
+    return function.status();
+  LaunchShape shape;
+  shape.grid = launch.grid;
+  shape.threads = launch.threads;
+  shape.sharedBytes = launch.sharedBytes;
+  return stream().launch(**function, shape, arguments);
+}
+
+Status CudaBackend::finish(BackendCounts &counts) {
+  Status done = space->finish();
+  for (const Tiles &call : attended) {
+    if (!done.ok())
+      break;
+    int64_t tiles = 0;
+    for (int64_t i = 0; i < call.count; ++i)
+      tiles += call.records[i].count;
+    counts.tiles.push_back(tiles);
+  }
+  for (const Totals &call : routed)
+    for (int64_t i = 0; done.ok() && i < call.count; ++i) {
+      counts.routing.keptPooledMass += call.records[i].keptMass;
+      counts.routing.nearThreshold += call.records[i].nearThreshold;
+      counts.routing.rows += call.records[i].rows;
+      counts.selected += call.records[i].tiles;
+    }
+  attended.clear();
+  routed.clear();
+  scratch.clear();
+  return done;
+}

@@ -1,0 +1,348 @@
+//===- CudaBackendTest.cpp - Layers on the GPU backend over the double ----===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "CudaTestSupport.h"
+#include "DoubleKernels.h"
+#include "Executor/ExecutorTestSupport.h"
+
+#include <cmath>
+
+using namespace sart;
+using namespace sart::cuda;
+using namespace sart::test;
+
+namespace {
+
+struct Case {
+  int64_t ulysses, ring, heads, kvHeads, sq, skv;
+  DType dtype = DType::BF16;
+  bool swap = false, augment = false;
+};
+
+std::ostream &operator<<(std::ostream &stream, const Case &c) {
+  return stream << c.ulysses << "x" << c.ring << " heads " << c.heads << "/"
+                << c.kvHeads << " tokens " << c.sq << "/" << c.skv << " "
+                << toString(c.dtype) << (c.swap ? " swap" : "")
+                << (c.augment ? " augment" : "");
+}
+
+Placement placementOf(const Case &c) {
+  Placement placement =
+      test::placementOf(c.ulysses, c.ring, c.heads, c.kvHeads, c.sq, c.skv);
+  placement.shape.dtype = c.dtype;
+  placement.shape.headDim = 64;
+  return placement;
+}
+
+TemplateOptions optionsOf(const Case &c) {
+  TemplateOptions options = topP(0.8f, 1);
+  options.planner.balance = c.swap ? Balance::Swap : Balance::None;
+  options.planner.augment = c.augment;
+  return options;
+}
+
+class CudaLayers : public CudaTest, public ::testing::WithParamInterface<Case> {
+protected:
+  std::shared_ptr<Backend> backendOf(const Program &program) {
+    device = open();
+    auto backend = CudaBackend::create(std::make_shared<CudaShared>(
+        device, doubleKernels(driver, requiredDeviceKernels(program))));
+    EXPECT_TRUE(backend.ok()) << backend.message();
+    return std::move(*backend);
+  }
+};
+
+void expectSameStats(const RunStats &got, const RunStats &expected) {
+  EXPECT_EQ(got.tiles, expected.tiles);
+  EXPECT_DOUBLE_EQ(got.density, expected.density);
+  EXPECT_EQ(got.loadsBefore, expected.loadsBefore);
+  EXPECT_EQ(got.loadsAfter, expected.loadsAfter);
+  EXPECT_EQ(got.bytesSent, expected.bytesSent);
+  EXPECT_EQ(got.planHash, expected.planHash);
+  EXPECT_EQ(got.routing.rows, expected.routing.rows);
+  EXPECT_EQ(got.routing.nearThreshold, expected.routing.nearThreshold);
+  EXPECT_NEAR(got.routing.keptPooledMass, expected.routing.keptPooledMass,
+              1e-9 * static_cast<double>(1 + expected.routing.rows));
+  int64_t tiles = 0, expectedTiles = 0;
+  for (const TraceEvent &event : got.events)
+    tiles += event.name == "attend" ? event.tiles : 0;
+  for (const TraceEvent &event : expected.events)
+    expectedTiles += event.name == "attend" ? event.tiles : 0;
+  EXPECT_EQ(tiles, expectedTiles) << "the trace says what attend computed";
+}
+
+} // namespace
+
+TEST_P(CudaLayers, RoutedLayerEqualsTheReference) {
+  Placement placement = placementOf(GetParam());
+  Program program = templateOf(placement, optionsOf(GetParam()));
+  for (bool strict : {true, false}) {
+    ExecutorOptions options = strictOptions();
+    options.poison = options.coverage = strict;
+    LayerData expected(placement.shape, 11), data(placement.shape, 11);
+    auto reference = executorOf(program, options);
+    RunStats expectedStats = runAll(*reference, expected);
+    auto executor = executorOf(program, options, backendOf(program));
+    ASSERT_NE(executor, nullptr);
+    for (int run = 0; run < 2; ++run) {
+      data.forget();
+      RunStats stats = runAll(*executor, data);
+      expectSameStats(stats, expectedStats);
+      BlockMask mask = maskOf(*executor);
+      EXPECT_EQ(mask, maskOf(*reference));
+      expectOracle(data, mask, program.scale);
+    }
+    device.reset();
+  }
+}
+
+TEST_P(CudaLayers, ConstantMaskDenseAndTwoParts) {
+  Placement placement = placementOf(GetParam());
+  const LayerShape &shape = placement.shape;
+  BlockMask mask =
+      randomMask(shape.heads, shape.qBlocks(), shape.kvBlocks(), 0.3, 5);
+  Program bound = boundOf(placement, mask);
+  LayerData data(shape, 3);
+  {
+    auto executor = executorOf(bound, strictOptions(), backendOf(bound));
+    ASSERT_NE(executor, nullptr);
+    runAll(*executor, data);
+    expectOracle(data, mask, bound.scale);
+  }
+  Program program = templateOf(placement, optionsOf(GetParam()));
+  auto executor = executorOf(program, strictOptions(), backendOf(program));
+  ASSERT_NE(executor, nullptr);
+  RunOptions dense;
+  dense.dense = true;
+  data.forget();
+  RunStats stats = runAll(*executor, data, dense);
+  EXPECT_DOUBLE_EQ(stats.density, 1);
+  expectOracle(data, maskOf(*executor), program.scale);
+
+  // Begin and finish, and a begin that is dropped.
+  data.forget();
+  auto shards = data.shards(placement);
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(executor->begin(shards, {}).ok());
+  Status status = executor->finish(shards, stats);
+  ASSERT_TRUE(status.ok()) << status.message();
+  expectOracle(data, maskOf(*executor), program.scale);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Meshes, CudaLayers,
+    ::testing::Values(Case{1, 1, 3, 3, 100, 100}, Case{1, 1, 4, 2, 65, 127},
+                      Case{1, 1, 2, 1, 1, 1, DType::F16},
+                      Case{2, 1, 4, 4, 129, 130},
+                      Case{1, 2, 3, 1, 100, 150, DType::F16},
+                      Case{2, 2, 6, 2, 200, 170},
+                      Case{2, 2, 6, 6, 160, 160, DType::BF16, true},
+                      Case{4, 1, 7, 7, 97, 97, DType::BF16, true},
+                      Case{2, 1, 4, 2, 90, 90, DType::BF16, true, true},
+                      Case{4, 2, 3, 3, 33, 33}));
+
+namespace {
+
+class CudaBackendTest : public CudaTest {
+protected:
+  std::unique_ptr<Executor> executorOver(const Program &program) {
+    device = open();
+    auto backend = CudaBackend::create(std::make_shared<CudaShared>(
+        device, doubleKernels(driver, requiredDeviceKernels(program))));
+    EXPECT_TRUE(backend.ok()) << backend.message();
+    ExecutorOptions options = strictOptions();
+    options.poison = options.coverage = false;
+    return executorOf(program, options, std::move(*backend));
+  }
+  static Placement small() { return placementOf({1, 1, 4, 2, 100, 90}); }
+};
+
+} // namespace
+
+TEST_F(CudaBackendTest, OneRankNeverWaitsForTheDevice) {
+  Program program = templateOf(small(), topP(0.8f));
+  auto executor = executorOver(program);
+  LayerData data(small().shape, 1);
+  runAll(*executor, data);
+  size_t before = driver.count("cuStreamSynchronize");
+  runAll(*executor, data);
+  // When the run starts, for the loads that the plan needs, and at the end.
+  EXPECT_EQ(driver.count("cuStreamSynchronize") - before, 3u);
+}
+
+TEST_F(CudaBackendTest, NothingIsAllocatedOrEncodedAgainInLaterRuns) {
+  Program program = templateOf(small(), topP(0.8f));
+  auto executor = executorOver(program);
+  LayerData data(small().shape, 1);
+  runAll(*executor, data);
+  std::vector<const char *> symbols = {
+      "cuMemAlloc_v2",      "cuMemHostAlloc",         "cuEventCreate",
+      "cuModuleLoadDataEx", "cuTensorMapEncodeTiled", "cuFuncSetAttribute",
+      "cuModuleGetFunction"};
+  std::vector<size_t> before;
+  for (const char *symbol : symbols)
+    before.push_back(driver.count(symbol));
+  runAll(*executor, data);
+  for (size_t i = 0; i < symbols.size(); ++i)
+    EXPECT_EQ(driver.count(symbols[i]), before[i]) << symbols[i];
+}
+
+TEST_F(CudaBackendTest, AttendArguments) {
+  Program program = templateOf(small(), topP(0.8f));
+  auto executor = executorOver(program);
+  LayerData data(small().shape, 1);
+  runAll(*executor, data);
+  const DoubleLaunch *attend = nullptr, *order = nullptr;
+  for (const DoubleLaunch &launch : driver.launches) {
+    if (launch.kernel == "attend_bf16_bf16_d64_q16_k24")
+      attend = &launch;
+    if (launch.kernel == "order_tiles")
+      order = &launch;
+  }
+  ASSERT_NE(attend, nullptr);
+  ASSERT_NE(order, nullptr);
+  // 4 heads of 7 q-blocks, two at once.
+  EXPECT_EQ(attend->argument<int32_t>(3), 28);
+  EXPECT_EQ(attend->grid[0], 14u);
+  EXPECT_EQ(attend->threads[0], 384u);
+  EXPECT_EQ(attend->sharedBytes, 163968u);
+  EXPECT_EQ(attend->argument<int64_t>(5), 64) << "rows of o are dense";
+  EXPECT_EQ(attend->argument<int32_t>(6), 5) << "count and 4 kv-blocks";
+  EXPECT_FLOAT_EQ(attend->argument<float>(7), 0.125f * 1.44269504f);
+  EXPECT_EQ(attend->argument<uint64_t>(2), order->argument<uint64_t>(1));
+
+  auto entries = driver.read<EntryRecord>(attend->argument<uint64_t>(1), 4);
+  for (int32_t head = 0; head < 4; ++head) {
+    const EntryRecord &entry = entries[static_cast<size_t>(head)];
+    EXPECT_EQ(entry.source, 0);
+    EXPECT_EQ(entry.qHead, head);
+    EXPECT_EQ(entry.kvHead, head / 2);
+    EXPECT_EQ(entry.qRows, 100);
+    EXPECT_EQ(entry.kvRows, 90);
+    EXPECT_EQ(entry.qBatch, 0);
+    EXPECT_EQ(entry.kvBatch, 0);
+    if (head > 0) {
+      const EntryRecord &last = entries[static_cast<size_t>(head - 1)];
+      EXPECT_EQ(entry.o - last.o, 100u * 64 * 2);
+      EXPECT_EQ(entry.lse - last.lse, 448u) << "400 bytes, on a border of 64";
+      EXPECT_EQ(entry.mask - last.mask, 192u) << "140 bytes, the same";
+    }
+  }
+  for (size_t source = 0; source < 2; ++source) {
+    const unsigned char *maps = attend->arguments[0].data() + source * 3 * 128;
+    const DoubleMap &q = driver.mapOf(maps), &k = driver.mapOf(maps + 128),
+                    &v = driver.mapOf(maps + 256);
+    EXPECT_EQ(q.sizes, (std::vector<uint64_t>{64, 100, 4, 1}));
+    EXPECT_EQ(k.sizes, (std::vector<uint64_t>{64, 90, 2, 1}));
+    EXPECT_EQ(q.strides[0], 128u);
+    EXPECT_EQ(q.strides[1], 12800u);
+    EXPECT_EQ(k.strides[1], 11520u);
+    EXPECT_EQ(q.box, (std::vector<uint32_t>{64, 16, 1, 1}));
+    EXPECT_EQ(k.box, (std::vector<uint32_t>{64, 24, 1, 1}));
+    EXPECT_NE(k.address, v.address);
+  }
+  auto tiles = driver.read<DeviceTileRecord>(attend->argument<uint64_t>(2), 28);
+  for (size_t i = 1; i < tiles.size(); ++i)
+    EXPECT_TRUE(tiles[i].entry > tiles[i - 1].entry ||
+                tiles[i].count <= tiles[i - 1].count)
+        << "longest first in each head";
+}
+
+TEST_F(CudaBackendTest, MoreTilesThanAGridOfOldAllows) {
+  Placement placement = placementOf({1, 1, 5, 5, 224000, 24});
+  placement.shape.headDim = 64;
+  BlockMask mask(5, placement.shape.qBlocks(), 1); // nothing to compute
+  Program program = boundOf(placement, mask);
+  auto table = doubleKernels(driver, requiredDeviceKernels(program));
+  KernelSpec spec = attendKernel(program, DType::BF16, DType::BF16);
+  auto once = std::make_shared<KernelTable>();
+  LoadedKernel kernel = *table->find(spec);
+  kernel.launch->persistent = false;
+  kernel.launch->tilesPerCta = 1;
+  once->add(kernel);
+  once->add(*table->findEntry("order_tiles"));
+  device = open();
+  auto backend =
+      CudaBackend::create(std::make_shared<CudaShared>(device, once));
+  ASSERT_TRUE(backend.ok());
+  ExecutorOptions options = strictOptions();
+  options.poison = options.coverage = options.validate = false;
+  auto executor = executorOf(program, options, std::move(*backend));
+  LayerData data(placement.shape, 1);
+  runAll(*executor, data);
+  EXPECT_EQ(driver.launches.back().grid[0], 70000u);
+  for (float lse : data.lse)
+    ASSERT_EQ(lse, -std::numeric_limits<float>::infinity());
+}
+
+TEST_F(CudaBackendTest, UnsupportedProgramsAreRefusedWithAReason) {
+  device = open();
+  auto backend = CudaBackend::create(
+      std::make_shared<CudaShared>(device, std::make_shared<KernelTable>()));
+  ASSERT_TRUE(backend.ok());
+  Program program = templateOf(small(), topP(0.8f));
+  EXPECT_EQ(
+      (*backend)->supports(program).message(),
+      "kernel pool_bf16_d64_b16 is missing: got 0 other kernels, expected "
+      "it compiled for the program and a GPU");
+  program.placement.shape.causal = true;
+  EXPECT_EQ((*backend)->supports(program).message(),
+            "causal on device cuda: got a causal layer, expected none: kernels "
+            "of GPUs have masks of whole blocks");
+}
+
+TEST_F(CudaBackendTest, EveryFailingCallEndsTheRunAndNamesItself) {
+  Program program = templateOf(small(), topP(0.8f));
+  auto executor = executorOver(program);
+  LayerData data(small().shape, 1);
+  runAll(*executor, data);
+  struct {
+    const char *symbol, *expected;
+    int skip;
+  } cases[] = {
+      {"cuMemcpyAsync", "rank 0 inputs: cuMemcpyAsync(to 0x", 0},
+      {"cuLaunchKernel",
+       "rank 0 phase 1 instruction 2 (pool): cuLaunchKernel(pool_bf16_d64_b16, "
+       "grid ",
+       0},
+      {"cuStreamSynchronize", "): cuStreamSynchronize(): got ", 1},
+      {"cuMemsetD8Async", "cuMemsetD8Async(to 0x", 0},
+  };
+  for (const auto &entry : cases) {
+    driver.fail(entry.symbol, errorIllegalAddress, entry.skip);
+    RunStats stats;
+    Status status = executor->run(data.shards(program.placement), {}, stats);
+    ASSERT_FALSE(status.ok()) << entry.symbol;
+    EXPECT_NE(status.message().find(entry.expected), std::string::npos)
+        << status.message();
+    EXPECT_NE(status.message().find(
+                  "got CUDA_ERROR_ILLEGAL_ADDRESS (text of it), expected "
+                  "success"),
+              std::string::npos)
+        << status.message();
+    driver.heal();
+    data.forget();
+    runAll(*executor, data);
+    expectOracle(data, maskOf(*executor), program.scale);
+  }
+}
+
+TEST_F(CudaBackendTest, TooLittleMemoryNamesTheWindow) {
+  Program program = templateOf(small(), topP(0.8f));
+  driver.memoryBytes = 1 << 14;
+  device = open();
+  auto backend = CudaBackend::create(std::make_shared<CudaShared>(
+      device, doubleKernels(driver, requiredDeviceKernels(program))));
+  ASSERT_TRUE(backend.ok());
+  auto executor = Executor::create(program, std::move(*backend), {});
+  ASSERT_FALSE(executor.ok());
+  EXPECT_NE(executor.message().find("memory of window q_shard on rank 0 on "
+                                    "device 0: cuMemAlloc(51264 bytes): got "
+                                    "CUDA_ERROR_OUT_OF_MEMORY"),
+            std::string::npos)
+      << executor.message();
+}
