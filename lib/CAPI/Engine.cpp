@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Objects.h"
 
-#include "CudaDevice.h"
+#include "CudaBackend.h"
 
 #include <chrono>
 #include <cstring>
@@ -79,15 +79,40 @@ sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
 }
 
 /// Refuses machines where no GPU can run a layer.
-static sart::Status checkCudaDevice() {
+static sart::Status openGpu(sa_engine &engine) {
   auto driver = sart::cuda::CudaDriver::open();
   if (!driver)
     return sart::makeError("device cuda: ", driver.message());
   auto device = sart::cuda::CudaDevice::open(*driver, 0);
   if (!device)
     return sart::makeError("device cuda: ", device.message());
-  return sart::makeError("device cuda: got a run, expected compile_only: this "
-                         "version only compiles for GPUs");
+  const sart::cuda::DeviceProperties &properties = (*device)->properties();
+  // Kernels use instructions of this one architecture.
+  constexpr int hopper = 90;
+  if (properties.capability() != hopper)
+    return sart::makeError("device cuda: got ", properties.name, " (sm_",
+                           properties.capability(), "), expected a GPU of sm_",
+                           hopper);
+  engine.gpuModules = std::make_shared<sart::cuda::CudaModuleTable>(*device);
+  engine.gpu = std::move(*device);
+  return sart::Status::success();
+}
+
+static sart::Expected<std::shared_ptr<sart::Backend>>
+createBackend(const sa_engine &engine,
+              const std::shared_ptr<sart::KernelTable> &kernels) {
+  if (engine.reference)
+    return std::shared_ptr<sart::Backend>(
+        sart::createReferenceBackend(engine.pool));
+  if (!engine.gpu)
+    return std::shared_ptr<sart::Backend>(
+        sart::createCpuBackend(kernels, engine.pool));
+  auto backend =
+      sart::cuda::CudaBackend::create(std::make_shared<sart::cuda::CudaShared>(
+          engine.gpu, kernels, engine.gpuModules));
+  if (!backend)
+    return backend.status();
+  return std::shared_ptr<sart::Backend>(std::move(*backend));
 }
 
 sa_status sa_engine_create(const sa_engine_options *given,
@@ -123,7 +148,7 @@ sa_status sa_engine_create(const sa_engine_options *given,
   created->device = device;
   created->compileOnly = options.compile_only != 0;
   if (device == "cuda" && !created->compileOnly)
-    if (sart::Status status = checkCudaDevice(); !status.ok())
+    if (sart::Status status = openGpu(*created); !status.ok())
       return fail(status);
   if (options.timeout_ms)
     created->timeoutMs = options.timeout_ms;
@@ -182,10 +207,9 @@ static sa_status finishLayer(sa_engine *engine,
     *layer = created.release();
     return SA_OK;
   }
-  std::shared_ptr<sart::Backend> backend =
-      engine->reference
-          ? sart::createReferenceBackend(engine->pool)
-          : sart::createCpuBackend(compiled.kernels, engine->pool);
+  auto backend = createBackend(*engine, compiled.kernels);
+  if (!backend)
+    return fail(backend.status());
   sart::ExecutorOptions executorOptions;
 #ifdef SPARSEATTN_DEBUG_CHECKS
   bool checked = true;
@@ -196,7 +220,7 @@ static sa_status finishLayer(sa_engine *engine,
   executorOptions.coverage = checked;
   executorOptions.timeoutMs = engine->timeoutMs;
   auto executor =
-      sart::Executor::create(compiled.program, backend, executorOptions);
+      sart::Executor::create(compiled.program, *backend, executorOptions);
   if (!executor)
     return fail(executor.status());
   created->executor = std::move(*executor);

@@ -19,6 +19,11 @@
 #include <string>
 #include <vector>
 
+namespace sart::cuda {
+class CudaDevice;
+class CudaModuleTable;
+} // namespace sart::cuda
+
 struct sa_engine {
   std::shared_ptr<mlir::sparseattn::LayerCompiler> compiler;
   std::shared_ptr<sart::DiskCache> cache;
@@ -27,6 +32,9 @@ struct sa_engine {
   bool reference = false;
   std::string device;
   bool compileOnly = false;
+  /// Of device cuda, unless it only compiles.
+  std::shared_ptr<sart::cuda::CudaDevice> gpu;
+  std::shared_ptr<sart::cuda::CudaModuleTable> gpuModules;
   int64_t timeoutMs = 60000;
 };
 

@@ -27,8 +27,6 @@ sart::createCudaBackend(std::shared_ptr<KernelTable> kernels, int device) {
 
 Expected<std::unique_ptr<CudaBackend>>
 CudaBackend::create(std::shared_ptr<CudaShared> shared) {
-  if (!shared->kernels)
-    shared->kernels = std::make_shared<KernelTable>();
   auto space = CudaSpace::create(shared->device);
   if (!space)
     return space.status();
@@ -91,7 +89,7 @@ Status CudaBackend::supports(const Program &program) const {
 
 Expected<const CudaFunction *>
 CudaBackend::functionOf(const LoadedKernel &kernel) {
-  return shared->modules.function(kernel.binary, kernel.launch->entry);
+  return shared->modules->function(kernel.binary, kernel.launch->entry);
 }
 
 Status CudaBackend::launch(const DeviceRoutingLaunch &launch,

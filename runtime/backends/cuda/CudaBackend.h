@@ -36,14 +36,22 @@ struct EntryRecord {
 };
 static_assert(sizeof(EntryRecord) == 64, "kernels know the layout");
 
-/// What all ranks of a backend share.
+/// What all ranks of a backend share. `modules` may be shared by backends: a
+/// binary is then loaded once for all of them; null: a table of their own.
 struct CudaShared {
   CudaShared(std::shared_ptr<CudaDevice> device,
-             std::shared_ptr<KernelTable> kernels)
-      : device(device), kernels(std::move(kernels)), modules(device) {}
+             std::shared_ptr<KernelTable> kernels,
+             std::shared_ptr<CudaModuleTable> modules = nullptr)
+      : device(std::move(device)), kernels(std::move(kernels)),
+        modules(std::move(modules)) {
+    if (!this->kernels)
+      this->kernels = std::make_shared<KernelTable>();
+    if (!this->modules)
+      this->modules = std::make_shared<CudaModuleTable>(this->device);
+  }
   std::shared_ptr<CudaDevice> device;
   std::shared_ptr<KernelTable> kernels;
-  CudaModuleTable modules;
+  std::shared_ptr<CudaModuleTable> modules;
 };
 
 /// The work of one rank, or of a caller without ranks: a stream, and what its
