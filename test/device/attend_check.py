@@ -4,6 +4,9 @@
 usage: attend_check.py FOLDER NAME...         FOLDER: NAME.cubin and NAME.json
        attend_check.py FOLDER --same A B      A's outputs equal B's bit for bit
        attend_check.py FOLDER --repeat N A    N launches of A are bit-equal
+       attend_check.py FOLDER --small A       small shapes, one launch each, for
+                                              compute-sanitizer
+       attend_check.py FOLDER --large A       many rows, many tiles
 
 Outputs are NaN before each launch; every launch is repeated and compared bit
 for bit; the shapes have tails, empty rows alone, in pairs and all, large and
@@ -36,6 +39,13 @@ CASES = [
     (16, 16, 8192, 8192, 0.4, "empty"),
     (40, 40, 8192, 8192, 0.1, "empty"),
 ]
+
+LARGE = [
+    (1, 1, 299521, 2048, 0.3, "empty"),
+    (64, 8, 70000, 512, 0.5, "empty"),  # more than 65,535 tiles of 64 rows
+    (2, 2, 1000, 299521, 0.02, "empty"),
+]
+SMALL = [case for case in CASES if case[0] * case[2] * case[3] < 5e6]
 
 
 def reference_tile(q, k, v, indices, block, scale):
@@ -194,11 +204,15 @@ def main():
         sys.exit(1 if same(folder, names[1], names[2]) else 0)
     if names[0] == "--repeat":
         sys.exit(1 if repeat(folder, names[2], int(names[1])) else 0)
+    cases, launches = CASES, 4
+    if names[0] in ("--small", "--large"):
+        cases, launches = (SMALL, 1) if names[0] == "--small" else (LARGE, 2)
+        names = names[1:]
     for name in names:
         kernel = Kernel(folder, name)
-        for number, case in enumerate(CASES):
+        for number, case in enumerate(cases):
             try:
-                failed += not run_case(kernel, case, 17 + number, 4)
+                failed += not run_case(kernel, case, 17 + number, launches)
             except Exception as error:  # a failed launch ends the context
                 print(f"FAIL {name} {case}: {error}", flush=True)
                 sys.exit(1)

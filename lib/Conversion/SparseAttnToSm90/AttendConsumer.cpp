@@ -25,10 +25,9 @@
 // after the reads of its other lanes.
 //
 //===----------------------------------------------------------------------===//
-#include "AttendContext.h"
+#include "AttendSoftmax.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -36,13 +35,6 @@ using namespace mlir::sparseattn;
 using namespace mlir::sa_sm90;
 
 namespace {
-
-/// Between two steps: what has been computed of the current tile.
-struct Softmax {
-  Value output;         ///< O, not normalised, without the step of `weights`
-  Value weights;        ///< P of the latest step, as an operand
-  Value max[2], sum[2]; ///< of the thread's two rows; sums of its own columns
-};
 
 /// Where the rows of a finished tile go.
 struct Destination {
@@ -68,21 +60,15 @@ private:
   Value wait(int64_t pending, Value accumulator);
   /// P in 16 bits: registers, or this warpgroup's tile in shared memory.
   Value toOperand(Value weights);
-  /// How the old outputs and sums are scaled to a new maximum.
-  struct Rescale {
-    Value factor[2];
-    Value needed; ///< null: always; the same for the lanes of a warp
+  /// What a step beside the last output product of a tile leaves of that tile.
+  struct Boundary {
+    const TilePost &tile;                     ///< whose first step it is
+    Value queryCursor;                        ///< of that tile
+    llvm::function_ref<void()> whileProducts; ///< written after their issue
+    Value finished;                           ///< out: O of the old tile
   };
-  /// Maximum, weights and sums of `scores`. `old`: null for a tile's first.
-  Softmax softmax(Value scores, const Softmax *old, Rescale &rescale,
-                  Value &weights);
-  /// The new maxima, or the old ones where no row of the warp needs its own.
-  void keepMaxima(const Softmax &old, Softmax &next, Rescale &rescale);
-  Value scaleOutput(Value output, const Rescale &rescale);
-  /// The step after `old`; of the tile `fresh`, whose first one it is, or of
-  /// the same tile (null). With `fresh`, `finished` is the O of the old tile.
-  Softmax step(const Softmax &old, Value query, Value queryCursor,
-               const TilePost *fresh, Value *finished);
+  /// The step after `old`, of the same tile or (`boundary`) of the next.
+  Softmax step(const Softmax &old, Value query, Boundary *boundary);
   void store(const Destination &destination, const Softmax &state, Value out);
 
   /// What the loop over tiles carries.
@@ -218,69 +204,7 @@ Value Consumer::toOperand(Value weights) {
   return tile;
 }
 
-void Consumer::keepMaxima(const Softmax &old, Softmax &next, Rescale &rescale) {
-  if (c.recipe.rescaleBits == 0)
-    return;
-  Value limit = c.f32(static_cast<float>(c.recipe.rescaleBits));
-  Value grown;
-  for (int row = 0; row < 2; ++row) {
-    Value difference = arith::SubFOp::create(b, next.max[row], old.max[row]);
-    Value more = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT,
-                                       c.fmul(difference, c.scale), limit);
-    grown = row == 0 ? more : arith::OrIOp::create(b, grown, more).getResult();
-  }
-  rescale.needed = NVVM::VoteSyncOp::create(b, b.getI1Type(), c.i32(-1), grown,
-                                            NVVM::VoteSyncKind::any);
-  for (int row = 0; row < 2; ++row)
-    next.max[row] = c.select(rescale.needed, next.max[row], old.max[row]);
-}
-
-Value Consumer::scaleOutput(Value output, const Rescale &rescale) {
-  auto scaled = [&]() -> Value {
-    return ScaleRowsOp::create(b, c.outputType(), output, rescale.factor[0],
-                               rescale.factor[1]);
-  };
-  if (!rescale.needed)
-    return scaled();
-  // Uniform across the warp, and nothing waits in it.
-  return scf::IfOp::create(
-             b, rescale.needed,
-             [&](OpBuilder &, Location) { scf::YieldOp::create(b, scaled()); },
-             [&](OpBuilder &, Location) { scf::YieldOp::create(b, output); })
-      .getResult(0);
-}
-
-Softmax Consumer::softmax(Value scores, const Softmax *old, Rescale &rescale,
-                          Value &weights) {
-  Softmax next;
-  auto maxima = RowMaxOp::create(b, scores);
-  next.max[0] = maxima.getLow();
-  next.max[1] = maxima.getHigh();
-  if (old) {
-    for (int row = 0; row < 2; ++row)
-      next.max[row] = c.fmax(old->max[row], next.max[row]);
-    keepMaxima(*old, next, rescale);
-  }
-  Value shift[2];
-  for (int row = 0; row < 2; ++row) {
-    shift[row] = c.fmul(next.max[row], c.scale);
-    if (old) {
-      Value negated = arith::NegFOp::create(b, shift[row]);
-      rescale.factor[row] = c.exp2(c.fma(old->max[row], c.scale, negated));
-    }
-  }
-  weights =
-      Exp2Op::create(b, scores.getType(), scores, c.scale, shift[0], shift[1]);
-  auto sums = RowSumOp::create(b, weights);
-  Value own[2] = {sums.getLow(), sums.getHigh()};
-  for (int row = 0; row < 2; ++row)
-    next.sum[row] =
-        old ? c.fma(old->sum[row], rescale.factor[row], own[row]) : own[row];
-  return next;
-}
-
-Softmax Consumer::step(const Softmax &old, Value query, Value queryCursor,
-                       const TilePost *fresh, Value *finished) {
+Softmax Consumer::step(const Softmax &old, Value query, Boundary *boundary) {
   int64_t parts = c.recipe.parts;
   Value own, other;
   if (c.recipe.pingPong) {
@@ -296,24 +220,27 @@ Softmax Consumer::step(const Softmax &old, Value query, Value queryCursor,
       AccumulateOp::create(b, c.outputType(), old.output, old.weights, values);
   if (c.recipe.pingPong)
     BarrierArriveOp::create(b, other, 256);
+  if (boundary)
+    boundary->whileProducts();
   scores = wait(1, scores);
-  if (fresh && c.recipe.queryInRegisters)
-    releaseQuery(queryCursor);
+  if (boundary && c.recipe.queryInRegisters)
+    releaseQuery(boundary->queryCursor);
   releaseSlots(0);
-  if (fresh)
-    scores = maskFirst(scores, *fresh);
+  if (boundary)
+    scores = maskFirst(scores, boundary->tile);
   Rescale rescale;
   Value weights;
-  Softmax next = softmax(scores, fresh ? nullptr : &old, rescale, weights);
+  Softmax next =
+      addScores(c, scores, boundary ? nullptr : &old, rescale, weights);
   output = wait(0, output);
   releaseSlots(parts);
   c.advance(ring, 2 * parts);
   next.weights = toOperand(weights);
-  if (fresh) {
-    *finished = output;
+  if (boundary) {
+    boundary->finished = output;
     next.output = ZeroOp::create(b, c.outputType());
   } else {
-    next.output = scaleOutput(output, rescale);
+    next.output = scaleOutput(c, output, rescale);
   }
   return next;
 }
@@ -393,7 +320,7 @@ Consumer::State Consumer::firstStep(const TilePost &tile) {
   c.advance(ring, c.recipe.parts);
   Rescale none;
   Value weights;
-  state.softmax = softmax(maskFirst(scores, tile), nullptr, none, weights);
+  state.softmax = addScores(c, maskFirst(scores, tile), nullptr, none, weights);
   state.softmax.weights = toOperand(weights);
   state.softmax.output = ZeroOp::create(b, c.outputType());
   state.entry = tile.entry;
@@ -415,8 +342,7 @@ Softmax Consumer::steadySteps(const State &state) {
   auto loop = scf::ForOp::create(
       b, c.i32(1), state.steps, c.i32(1), carried,
       [&](OpBuilder &, Location, Value, ValueRange arguments) {
-        Softmax next =
-            step(toSoftmax(arguments), state.query, nullptr, nullptr, nullptr);
+        Softmax next = step(toSoftmax(arguments), state.query, nullptr);
         scf::YieldOp::create(
             b, ValueRange{next.output, next.weights, next.max[0], next.max[1],
                           next.sum[0], next.sum[1], ring.cursor});
@@ -425,17 +351,17 @@ Softmax Consumer::steadySteps(const State &state) {
 }
 
 Consumer::State Consumer::boundaryStep(const State &old, const TilePost &tile) {
-  Destination destination = destinationOf(old);
   State state;
   // Every product that read the old Q from shared memory is complete.
   if (!c.recipe.queryInRegisters)
     releaseQuery(old.queryCursor);
   state.queryCursor = queryRing.ring ? queryRing.cursor : ring.cursor;
   state.query = takeQuery();
-  Value finished;
-  state.softmax =
-      step(old.softmax, state.query, state.queryCursor, &tile, &finished);
-  store(destination, old.softmax, finished);
+  Destination destination;
+  auto findDestination = [&]() { destination = destinationOf(old); };
+  Boundary boundary{tile, state.queryCursor, findDestination, Value()};
+  state.softmax = step(old.softmax, state.query, &boundary);
+  store(destination, old.softmax, boundary.finished);
   state.entry = tile.entry;
   state.qBlock = tile.qBlock;
   state.steps = stepsOf(tile);
