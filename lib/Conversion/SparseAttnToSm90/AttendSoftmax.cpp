@@ -20,7 +20,10 @@ using namespace mlir;
 using namespace mlir::sparseattn;
 using namespace mlir::sa_sm90;
 
-void Consumer::keepMaxima(const Softmax &old, Softmax &next, Rescale &rescale) {
+/// The new maxima, or the old ones where no row of the warp needs its own.
+static void keepMaxima(AttendContext &c, const Softmax &old, Softmax &next,
+                       Rescale &rescale) {
+  ImplicitLocOpBuilder &b = c.b;
   if (c.recipe.rescaleBits == 0)
     return;
   Value limit = c.f32(static_cast<float>(c.recipe.rescaleBits));

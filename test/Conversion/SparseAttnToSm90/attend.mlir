@@ -48,7 +48,9 @@ module {}
 // CHECK-NEXT: sa_sm90.scores
 // CHECK: sa_sm90.accumulate
 // CHECK: sa_sm90.barrier_arrive
-// CHECK-NEXT: sa_sm90.wait 1
+// Where the rows go is read while the products run.
+// CHECK: llvm.load
+// CHECK: sa_sm90.wait 1
 // CHECK: sa_sm90.mask_columns
 // CHECK: sa_sm90.row_max
 // CHECK: sa_sm90.wait 0
