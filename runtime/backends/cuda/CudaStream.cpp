@@ -111,6 +111,11 @@ static std::string hex(DevicePtr address) {
   return text.str();
 }
 
+/// What devices take for the distance of rows: 31 bits everywhere.
+static bool isPitch(int64_t pitch, int64_t width) {
+  return pitch >= width && pitch < int64_t(1) << 31;
+}
+
 Status CudaStream::copy(DevicePtr to, DevicePtr from, int64_t bytes) {
   if (bytes == 0)
     return Status::success();
@@ -126,8 +131,8 @@ Status CudaStream::copyRows(const RowsOf &to, const RowsOf &from, int64_t width,
     return Status::success();
   if (rows == 1 || (to.pitch == width && from.pitch == width))
     return copy(to.start, from.start, width * rows);
-  // Pitches are unsigned and at least the width; other rows go one by one.
-  if (to.pitch < width || from.pitch < width) {
+  // Pitches are at least the width and have a bound; other rows go one by one.
+  if (!isPitch(to.pitch, width) || !isPitch(from.pitch, width)) {
     for (int64_t row = 0; row < rows; ++row)
       SART_RETURN_IF_ERROR(
           copy(to.start + static_cast<DevicePtr>(row * to.pitch),
@@ -162,6 +167,12 @@ Status CudaStream::fillRows(const RowsOf &to, uint8_t value, int64_t width,
     return Status::success();
   if (rows == 1 || to.pitch == width)
     return fill(to.start, value, width * rows);
+  if (!isPitch(to.pitch, width)) {
+    for (int64_t row = 0; row < rows; ++row)
+      SART_RETURN_IF_ERROR(fill(
+          to.start + static_cast<DevicePtr>(row * to.pitch), value, width));
+    return Status::success();
+  }
   return driver().check(
       driver().memsetD2D8Async(to.start, static_cast<size_t>(to.pitch), value,
                                static_cast<size_t>(width),

@@ -290,3 +290,56 @@ sart::cuda::doubleKernels(DriverDouble &driver,
   }
   return table;
 }
+
+/// "a_b_c" to its parts.
+static std::vector<std::string> partsOf(const std::string &name) {
+  std::vector<std::string> parts(1);
+  for (char c : name)
+    if (c == '_')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  return parts;
+}
+
+void sart::cuda::addKernelByName(DriverDouble &driver,
+                                 const std::string &name) {
+  std::vector<std::string> parts = partsOf(name);
+  KernelSpec spec;
+  auto dtype = [&](size_t part) {
+    auto parsed = part < parts.size() ? parseDType(parts[part])
+                                      : Expected<DType>(Status::error(""));
+    return parsed ? *parsed : DType::F32;
+  };
+  auto number = [&](size_t part) -> int64_t {
+    return part < parts.size() && parts[part].size() > 1
+               ? std::atoll(parts[part].c_str() + 1)
+               : 0;
+  };
+  if (parts[0] == "attend") {
+    spec.dtype = dtype(1);
+    spec.outDtype = dtype(2);
+    spec.headDim = number(3);
+    spec.blockQ = number(4);
+    spec.blockK = number(5);
+  } else if (parts[0] == "pool") {
+    spec.kind = KernelSpec::Kind::Pool;
+    spec.dtype = dtype(1);
+    spec.headDim = number(2);
+    spec.blockQ = number(3);
+  } else if (parts[0] == "route") {
+    spec.kind = KernelSpec::Kind::Route;
+    spec.headDim = std::max<int64_t>(number(1), 1);
+  } else if (parts[0] == "order") {
+    spec.kind = KernelSpec::Kind::OrderTiles;
+  } else if (parts[0] == "merge") {
+    spec.kind = KernelSpec::Kind::Merge;
+  } else if (parts[0] == "convert") {
+    spec.kind = KernelSpec::Kind::Convert;
+    spec.dtype = dtype(1);
+    spec.outDtype = dtype(2);
+  } else {
+    return;
+  }
+  (void)doubleKernels(driver, {spec});
+}

@@ -20,6 +20,10 @@ namespace sart::cuda {
 std::shared_ptr<KernelTable>
 doubleKernels(DriverDouble &driver, const std::vector<KernelSpec> &specs);
 
+/// Adds the kernel `name` of a compiled program to the double. Names of no
+/// kernel are ignored.
+void addKernelByName(DriverDouble &driver, const std::string &name);
+
 /// The launch of attend kernels there: 2 tiles at once, boxes of 64 columns.
 DeviceLaunch doubleAttendLaunch(const KernelSpec &spec);
 

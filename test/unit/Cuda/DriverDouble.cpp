@@ -343,7 +343,7 @@ struct DoubleCalls {
           std::snprintf(static_cast<char *>(values[i]),
                         reinterpret_cast<size_t>(values[i + 1]), "%s", line);
     };
-    if (elf && text.find("sm_90") == std::string::npos)
+    if (elf && current->checkCubins && text.find("sm_90") == std::string::npos)
       return errorNoBinaryForGpu;
     if (!elf && text.find("broken") != std::string::npos) {
       log(jitErrorLogBuffer, "ptxas fatal: broken");
@@ -363,6 +363,8 @@ struct DoubleCalls {
   static Result moduleGetFunction(FunctionHandle *function, ModuleHandle,
                                   const char *name) {
     ENTER_IN_CONTEXT("cuModuleGetFunction");
+    if (current->makeKernel && !current->kernels.count(name))
+      current->makeKernel(name);
     auto found = current->kernels.find(name);
     if (found == current->kernels.end())
       return errorNotFound;
@@ -451,13 +453,17 @@ DriverDouble::~DriverDouble() {
   currentContext = nullptr;
 }
 
-std::shared_ptr<const CudaDriver> DriverDouble::driver() {
-  auto table = std::make_shared<CudaDriver>();
+CudaDriver DriverDouble::table() {
+  CudaDriver table;
 #define SART_CUDA_SET(member, symbol, parameters)                              \
-  table->member = DoubleCalls::member;
+  table.member = DoubleCalls::member;
   SART_CUDA_FUNCTIONS(SART_CUDA_SET)
 #undef SART_CUDA_SET
   return table;
+}
+
+std::shared_ptr<const CudaDriver> DriverDouble::driver() {
+  return std::make_shared<CudaDriver>(table());
 }
 
 void DriverDouble::addKernel(const std::string &name,

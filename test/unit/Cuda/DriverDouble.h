@@ -58,6 +58,7 @@ public:
   ~DriverDouble();
 
   std::shared_ptr<const CudaDriver> driver();
+  static CudaDriver table();
 
   // What it pretends to be. Set before use.
   int devices = 1;
@@ -68,6 +69,9 @@ public:
   /// on the thread that waits for it.
   void addKernel(const std::string &name, std::vector<size_t> parameterBytes,
                  std::function<void(const DoubleLaunch &)> body = nullptr);
+  /// Adds the kernel of this name when a module is asked for one that it lacks.
+  std::function<void(const std::string &)> makeKernel;
+  bool checkCubins = true; ///< refuse those without the text sm_90
   /// The call of this symbol fails, after `skip` that do not.
   void fail(const std::string &symbol, Result result, int skip = 0);
   void heal() { failures.clear(); }

@@ -268,6 +268,22 @@ TEST_F(CudaTest, StreamsCopyFillAndWaitForEachOther) {
   ASSERT_TRUE((*b)->copyRows({at + 64, 4}, {at + 32, -16}, 4, 3).ok());
   EXPECT_EQ(driver.read<char>(at + 64, 12), std::vector<char>(12, 9));
 
+  // Rows too far apart for one copy: the pitch has 31 bits.
+  int64_t far = int64_t(1) << 31;
+  auto large = DeviceMemory::allocate(device, far + 64, "large");
+  ASSERT_TRUE(large.ok()) << large.message();
+  driver.calls.clear();
+  RowsOf rows{large->address(), far};
+  ASSERT_TRUE((*b)->fillRows(rows, 3, 8, 2).ok());
+  ASSERT_TRUE((*b)->copyRows(rows, {at, 16}, 4, 2).ok());
+  EXPECT_EQ(driver.count("cuMemsetD8Async"), 2u);
+  EXPECT_EQ(driver.count("cuMemcpyAsync"), 2u);
+  EXPECT_EQ(driver.count("cuMemsetD2D8Async"), 0u);
+  EXPECT_EQ(driver.count("cuMemcpy2DAsync_v2"), 0u);
+  EXPECT_EQ(
+      driver.read<char>(large->address() + static_cast<DevicePtr>(far), 8),
+      (std::vector<char>{9, 9, 9, 9, 3, 3, 3, 3}));
+
   driver.fail("cuMemcpy2DAsync_v2", errorInvalidValue);
   Status failed = (*b)->copyRows({at, 32}, {at + 64, 16}, 4, 2);
   EXPECT_NE(failed.message().find(" pitch 16, 2 rows of 4 bytes): got "
