@@ -254,7 +254,7 @@ TEST_F(CudaBackendTest, AttendArguments) {
 
 TEST_F(CudaBackendTest, MoreTilesThanAGridOfOldAllows) {
   Placement placement = placementOf({1, 1, 5, 5, 224000, 24});
-  placement.shape.headDim = 8;
+  placement.shape.headDim = 32;
   BlockMask mask(5, placement.shape.qBlocks(), 1); // nothing to compute
   Program program = boundOf(placement, mask);
   auto table = doubleKernels(driver, requiredDeviceKernels(program));
