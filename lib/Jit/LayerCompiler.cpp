@@ -223,8 +223,13 @@ LayerCompiler::compileLayer(std::string_view text,
   layer = findLayer(*module);
   if (failed(layer))
     return diagnostics.failure("layer");
-  if (auto order = (*layer)->getAttrOfType<OrderAttr>(kBoundaryOrderAttr))
+  if (auto order = (*layer)->getAttrOfType<OrderAttr>(kBoundaryOrderAttr)) {
     compiled.boundaryOrder = toOrder(order);
+    if (sart::Status status = compiled.boundaryOrder->verify(); !status.ok()) {
+      layer->emitOpError("order: ") << status.message();
+      return diagnostics.failure("layer");
+    }
+  }
   (*layer)->walk([&](AttendOp op) {
     if (OrderAttr order = op.getMask().getType().getOrder())
       compiled.maskOrder = toOrder(order);

@@ -30,7 +30,8 @@ public:
     for (size_t list = 0; list < program.ranks.size(); ++list) {
       tokens = 0;
       for (const Instruction &instruction : program.ranks[list])
-        if (instruction.token >= tokens)
+        if (instruction.token >= tokens &&
+            instruction.token < maxTransferTokens)
           tokens = instruction.token + 1;
       for (size_t i = 0; i < program.ranks[list].size(); ++i) {
         Status status = check(program.ranks[list][i]);
@@ -105,6 +106,9 @@ private:
     for (const Operand &operand : instruction.lists)
       SART_RETURN_IF_ERROR(checkOperand(operand));
     SART_RETURN_IF_ERROR(checkOperand(instruction.peer));
+    if (instruction.token < -1 || instruction.token >= maxTransferTokens)
+      return makeError("token out of range: got ", instruction.token,
+                       ", expected -1 to ", maxTransferTokens - 1);
     for (int32_t token : instruction.waits)
       if (token < 0 || token >= tokens)
         return makeError("token out of range: got ", token, ", expected below ",

@@ -15,10 +15,6 @@ namespace sart {
 
 struct Schedule;
 
-/// Limits that keep what a program can make the validator and the executor
-/// allocate within what its own size justifies.
-constexpr int32_t maxTokens = 1 << 16;
-
 /// What the placement says about one rank.
 struct RankGeometry {
   Range qBlocks, kvBlocks; ///< of the ring segment

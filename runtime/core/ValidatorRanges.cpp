@@ -42,7 +42,7 @@ void sart::checkOrder(ValidatorContext &context, int64_t rank) {
     else
       phase = instruction.phase;
     // Tokens beyond the limit have been reported with the operands.
-    if (instruction.token >= 0 && instruction.token < maxTokens) {
+    if (instruction.token >= 0 && instruction.token < maxTransferTokens) {
       if (Token *known = find(instruction.token)) {
         context.add("token", rank, i, "token is defined twice: got ",
                     instruction.token, " of instruction ", known->definedAt,

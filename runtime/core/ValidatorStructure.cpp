@@ -366,10 +366,10 @@ bool sart::checkOperands(ValidatorContext &context, int64_t rank,
     return false;
   }
   if (info.token != (instruction.token >= 0) || instruction.token < -1 ||
-      instruction.token >= maxTokens) {
+      instruction.token >= maxTransferTokens) {
     context.add("token", rank, index, "token out of range: got ",
                 instruction.token, ", expected ",
-                info.token ? concat("0 to ", maxTokens - 1) : "-1");
+                info.token ? concat("0 to ", maxTransferTokens - 1) : "-1");
     return false;
   }
   if (!instruction.waits.empty() && instruction.opcode != Opcode::Wait) {

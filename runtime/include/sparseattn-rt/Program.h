@@ -19,8 +19,10 @@
 
 namespace sart {
 
-/// Largest windows of one rank. Byte counts of any one list stay inside 64
-/// bits.
+/// Limits that keep what a program can make the validator and the executor
+/// allocate within what its own size justifies, and the byte counts of any one
+/// list inside 64 bits. Tokens are numbered below maxTransferTokens.
+constexpr int32_t maxTransferTokens = 1 << 16;
 constexpr int64_t maxWindowSlots = int64_t(1) << 22;
 constexpr int64_t maxWindowBytes = int64_t(1) << 46;
 

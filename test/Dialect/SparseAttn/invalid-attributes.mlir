@@ -134,3 +134,18 @@ func.func private @f() attributes {a = #sparseattn.cost_model<byte_ps = -1>}
 
 // expected-error @below {{'func.func' op attribute 'sparseattn.boundary_order': got 3 : i64, expected #sparseattn.order<...>}}
 func.func private @f() attributes {sparseattn.boundary_order = 3}
+
+// -----
+
+// expected-error @below {{'func.func' op attribute 'sparseattn.boundary_order': got an order of 4 tokens, expected those of 'tensor<2x64x32xf32>'}}
+func.func private @f(tensor<2x64x32xf32>) attributes {sparseattn.boundary_order = #sparseattn.order<hilbert, grid = [1, 2, 2]>}
+
+// -----
+
+// expected-error @below {{'func.func' op attribute 'sparseattn.boundary_order': got an order of 4 tokens, expected those of 'tensor<4xf32>'}}
+func.func private @f(tensor<2x4x32xf32>) -> tensor<4xf32> attributes {sparseattn.boundary_order = #sparseattn.order<hilbert, grid = [1, 2, 2]>}
+
+// -----
+
+// expected-error @below {{'builtin.module' op attribute 'sparseattn.boundary_order': got another operation, expected a function}}
+module attributes {sparseattn.boundary_order = #sparseattn.order<hilbert, grid = [1, 2, 2]>} {}

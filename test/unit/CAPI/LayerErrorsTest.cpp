@@ -52,6 +52,26 @@ TEST(LayerErrors, TextWithoutALayer) {
             "line 1, column 14: expected non-function type");
 }
 
+TEST(LayerErrors, OrdersThatNobodyCanCarryOut) {
+  Shape shape;
+  shape.sq = shape.skv = 192;
+  shape.order = "#sparseattn.order<cubes, grid = [3, 8, 8], cube = [1048577, "
+                "1, 1]>";
+  EXPECT_EQ(errorOf(routedText(shape)),
+            "line 7, column 1: 'func.func' op order: cube axis T out of range: "
+            "got 1048577, expected 1 to 1048576");
+  // An order that comes without its permutes must fit too.
+  shape.order = "";
+  std::string text = routedText(shape);
+  text.replace(text.find(") {") + 2, 0,
+               "attributes {sparseattn.boundary_order = "
+               "#sparseattn.order<hilbert, grid = [1, 2, 2]>} ");
+  EXPECT_EQ(errorOf(text),
+            "line 7, column 1: 'func.func' op attribute "
+            "'sparseattn.boundary_order': got an order of 4 tokens, expected "
+            "those of 'tensor<4x192x32xf32>'");
+}
+
 TEST(LayerErrors, NothingBehindATextIsRead) {
   // The texts end where memory ends, inside of a word or a string.
   auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));

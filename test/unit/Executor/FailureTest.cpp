@@ -307,6 +307,12 @@ TEST(Failure, StructureIsCheckedWithoutTheValidator) {
               p.ranks[0][static_cast<size_t>(wait)].waits[0] = 500;
             }).find("token out of range: got 500") != std::string::npos,
             true);
+  EXPECT_EQ(messageOf([](Program &p) { p.ranks[0][0].token = INT32_MAX; }),
+            "rank 0 instruction 0: token out of range: got 2147483647, "
+            "expected -1 to 65535");
+  EXPECT_EQ(messageOf([](Program &p) { p.ranks[1][0].token = INT32_MIN; }),
+            "rank 1 instruction 0: token out of range: got -2147483648, "
+            "expected -1 to 65535");
   EXPECT_EQ(messageOf([](Program &p) { p.placement.mesh.ring = 0; }).empty(),
             false);
   EXPECT_NE(messageOf([](Program &p) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -65,10 +66,27 @@ Operation *SparseAttnDialect::materializeConstant(OpBuilder &builder,
 
 LogicalResult SparseAttnDialect::verifyOperationAttribute(Operation *op,
                                                           NamedAttribute attr) {
-  if (attr.getName() == "sparseattn.boundary_order" &&
-      !isa<OrderAttr>(attr.getValue()))
+  if (attr.getName() != "sparseattn.boundary_order")
+    return success();
+  auto order = dyn_cast<OrderAttr>(attr.getValue());
+  if (!order)
     return op->emitOpError()
            << "attribute 'sparseattn.boundary_order': got " << attr.getValue()
            << ", expected #sparseattn.order<...>";
+  // Whoever runs the function permutes axis 1 of all tensors.
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return op->emitOpError() << "attribute 'sparseattn.boundary_order': got "
+                                "another operation, expected a function";
+  for (ArrayRef<Type> types :
+       {function.getArgumentTypes(), function.getResultTypes()})
+    for (Type type : types) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (tensor &&
+          (tensor.getRank() < 2 || tensor.getDimSize(1) != order.getTokens()))
+        return op->emitOpError()
+               << "attribute 'sparseattn.boundary_order': got an order of "
+               << order.getTokens() << " tokens, expected those of " << tensor;
+    }
   return success();
 }
