@@ -3,6 +3,7 @@
 #
 # usage: run.sh [--preset NAME] [--build-dir DIR] [--only PART,...]
 #               [--filter TEXT] [--jobs N] [--ci] [--release]
+#        run.sh --device [--archive FILE] [--filter TEXT] [--quick] [--json FILE]
 #   --preset     of CMakePresets.json (default dev, built in build/)
 #   --only       some of lint, unit, lit, docs, examples, tidy, fuzz, sanitizers,
 #                release
@@ -14,6 +15,8 @@
 #   --release    builds the archive of tools/make-archive.sh instead, unpacks it
 #                in an empty folder, and tests it and its commands (with --ci from
 #                the objects of the dev preset)
+#   --device     runs layers on this machine's GPU instead, from an archive: the
+#                given one, or one that is built first (test/device/run_tests.py)
 #
 # The last line is `N passed, N failed`, with `, N skipped` when some were.
 set -euo pipefail
@@ -25,18 +28,22 @@ trap 'echo "0 passed, 1 failed"; exit 1' EXIT
 preset=dev
 build_dir=
 release=no
+device=no
+archive=
 ci=no
 arguments=()
 while [ $# -gt 0 ]; do
   case "$1" in
   -h | --help)
     trap - EXIT
-    sed -n '2,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,22s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
     exit 0
     ;;
   --ci) ci=yes && arguments+=("$1") && shift ;;
   --release) release=yes && shift ;;
-  --preset | --build-dir | --only | --filter | --jobs)
+  --device) device=yes && shift ;;
+  --quick) arguments+=("$1") && shift ;;
+  --preset | --build-dir | --only | --filter | --jobs | --archive | --json)
     if [ $# -lt 2 ]; then
       echo "error: $1 needs a value: got none, expected one after it" >&2
       exit 1
@@ -44,6 +51,7 @@ while [ $# -gt 0 ]; do
     case "$1" in
     --preset) preset=$2 ;;
     --build-dir) build_dir=$2 ;;
+    --archive) archive=$2 ;;
     *) arguments+=("$1" "$2") ;;
     esac
     shift 2
@@ -54,6 +62,10 @@ while [ $# -gt 0 ]; do
     ;;
   esac
 done
+if [ "$device" = no ] && [ -n "$archive" ]; then
+  echo "error: --archive: got it without --device, expected both" >&2
+  exit 1
+fi
 [ "$release" = no ] || preset=redistributable
 if [ -z "$build_dir" ]; then
   build_dir=$root/build
@@ -64,6 +76,16 @@ case "$build_dir" in
 /*) ;;
 *) build_dir=$PWD/$build_dir ;;
 esac
+
+if [ "$device" = yes ]; then
+  # Nothing is built for a machine without a GPU.
+  python=$(command -v python3)
+  trap - EXIT
+  "$python" "$root/test/device/run_tests.py" --probe || exit 1
+  [ -n "$archive" ] || archive=$("$root/tools/make-archive.sh")
+  exec "$python" "$root/test/device/run_tests.py" --archive "$archive" \
+    ${arguments[@]+"${arguments[@]}"}
+fi
 
 "$root/tools/install-dependencies.sh" test
 # Without it the tests of GPU kernels fail, unless another ptxas is found; the
