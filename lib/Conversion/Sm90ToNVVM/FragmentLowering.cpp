@@ -153,12 +153,15 @@ struct MaskColumnsLowering : Sm90Pattern<MaskColumnsOp> {
     int64_t columns =
         op.getSource().getType().getColumns() / int64_t(limits.size());
     Registers kept;
+    // Both row halves have the same columns.
+    Value inside[2];
     for (auto [i, value] : llvm::enumerate(operands.getSource())) {
       int64_t column = int64_t(i) / 4 * 8 + int64_t(i) % 2;
-      Value in = emitter.compare(arith::CmpIPredicate::slt,
-                                 emitter.i32(column % columns),
-                                 limits[column / columns]);
-      kept.push_back(emitter.select(in, value, masked));
+      if (rowHalf(i) == 0)
+        inside[i % 2] = emitter.compare(arith::CmpIPredicate::slt,
+                                        emitter.i32(column % columns),
+                                        limits[column / columns]);
+      kept.push_back(emitter.select(inside[i % 2], value, masked));
     }
     return SmallVector<Registers>{kept};
   }
