@@ -94,5 +94,9 @@ FailureOr<sart::TraceFile> sparseattn::exportMaskFile(ModuleOp module) {
     }
   }
   file.instances.push_back(std::move(instance));
+  // A file has fewer bits for its numbers than a mask type.
+  std::vector<uint8_t> bytes = file.serialize();
+  if (auto read = sart::TraceFile::parse(bytes.data(), bytes.size()); !read)
+    return op.emitOpError("mask does not fit a mask file: ") << read.message();
   return file;
 }
