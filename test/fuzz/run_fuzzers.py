@@ -11,6 +11,7 @@ FILE` runs it again. Prints PASS and FAIL lines.
 
 import argparse
 import concurrent.futures
+import functools
 import glob
 import os
 import re
@@ -88,7 +89,20 @@ def command(binary, target, seconds, seed, build_dir):
         line.append(f"-dict={dictionary}")
     if seed == RANDOM_SEED:
         return line + [grown] + seeds(target)
-    return line + [f"-seed_inputs=@{seed_list(target, os.path.join(build_dir, 'fuzz'))}"]
+    line.append(f"-seed_inputs=@{seed_list(target, os.path.join(build_dir, 'fuzz'))}")
+    return same_addresses() + line
+
+
+@functools.cache
+def same_addresses():
+    """What keeps addresses the same from run to run, where the system allows it:
+    libFuzzer also tries what the program compares, addresses among it."""
+    wrapper = ["setarch", "-R"]
+    try:
+        subprocess.run(wrapper + ["true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return wrapper
 
 
 def run_once(line, seconds):
