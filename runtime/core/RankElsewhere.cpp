@@ -14,15 +14,22 @@ using namespace sart;
 
 Status RankExecutor::clearSummaries(const std::vector<Work> &work,
                                     const std::vector<RouteTask> &tasks) {
-  std::vector<bool> seen(static_cast<size_t>(shape().heads), false);
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    auto head = static_cast<size_t>(work[i].head);
-    if (seen[head])
-      continue;
-    seen[head] = true;
-    int64_t bytes = tasks[i].summary.rowElements * byteSize(DType::I32);
-    SART_RETURN_IF_ERROR(
-        arena.memory().fill({tasks[i].summary.data, bytes, bytes, 1}, 0));
+  std::vector<const SlotView *> summaries(static_cast<size_t>(shape().heads));
+  for (size_t i = 0; i < tasks.size(); ++i)
+    summaries[static_cast<size_t>(work[i].head)] = &tasks[i].summary;
+  // Heads in a row stand at equal distances.
+  for (size_t begin = 0; begin < summaries.size();) {
+    size_t end = begin + 1;
+    if (const SlotView *first = summaries[begin]) {
+      while (end < summaries.size() && summaries[end])
+        ++end;
+      SART_RETURN_IF_ERROR(arena.memory().fill(
+          {first->data, first->slotStride * byteSize(DType::I32),
+           first->rowElements * byteSize(DType::I32),
+           static_cast<int64_t>(end - begin)},
+          0));
+    }
+    begin = end;
   }
   return Status::success();
 }
@@ -46,18 +53,19 @@ Status RankExecutor::scoreElsewhere(const std::vector<Work> &work,
     routedRows = std::move(*memory);
     routedCapacity = rows;
   }
+  SegmentList from, to;
   for (size_t i = 0; i < tasks.size(); ++i) {
     const SlotView &mask = tasks[i].mask;
     int64_t pitch = mask.rowStride * byteSize(DType::I32);
     int64_t count = work[i].qEnd - work[i].qBegin;
-    auto *from = static_cast<char *>(mask.data) + work[i].qBegin * pitch;
-    SART_RETURN_IF_ERROR(space.copy(
-        {{from, count * pitch}},
-        {{routedRows.get() + routedCount * rowBytes, count * rowBytes}}));
+    from.push_back({static_cast<char *>(mask.data) + work[i].qBegin * pitch,
+                    count * pitch});
+    to.push_back({routedRows.get() + routedCount * rowBytes, count * rowBytes});
     unfetched.push_back(
         {work[i].head, {work[i].qBegin, work[i].qEnd}, routedCount});
     routedCount += count;
   }
+  SART_RETURN_IF_ERROR(space.copy(from, to));
   return shared.options.coverage ? fetchRows() : Status::success();
 }
 

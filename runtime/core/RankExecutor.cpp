@@ -42,6 +42,7 @@ void RankExecutor::restart() {
   routedCount = 0;
   rowsFetched = false;
   attendEvents.clear();
+  parts.clear();
   BackendCounts dropped; // of a run that was begun and not finished
   (void)backend.finish(dropped);
 }
@@ -101,12 +102,44 @@ Status RankExecutor::finishPart() {
     if (attendEvents[i] < record().events.size())
       record().events[attendEvents[i]].tiles = counts.tiles[i];
   }
+  return timeEvents();
+}
+
+Status RankExecutor::markWork() {
+  auto mark = arena.memory().mark();
+  if (!mark)
+    return mark.status();
+  parts.back().marks.push_back(std::move(*mark));
+  return Status::success();
+}
+
+Status RankExecutor::timeEvents() {
+  for (const MarkedPart &part : parts) {
+    int64_t begin = part.beginNs;
+    for (size_t i = 1; i < part.marks.size(); ++i) {
+      auto end =
+          arena.memory().nanoseconds(*part.marks.front(), *part.marks[i]);
+      if (!end)
+        return end.status();
+      TraceEvent &event = record().events[part.firstEvent + i - 1];
+      event.beginNs = begin;
+      event.endNs = begin = std::max(begin, part.beginNs + *end);
+    }
+  }
+  parts.clear();
   return Status::success();
 }
 
 RankOutcome RankExecutor::runUntil(size_t end) {
   if (Status status = arena.loadInputs(); !status.ok())
     return fail("inputs", status);
+  bool marks = shared.trace && !onHost;
+  if (marks) {
+    parts.push_back(
+        {record().events.size(), nanosecondsSince(shared.start), {}});
+    if (Status status = markWork(); !status.ok())
+      return fail("trace", status);
+  }
   for (; next < std::min(end, instructions.size()); ++next) {
     const Instruction &instruction = instructions[next];
     int64_t begin = shared.trace ? nanosecondsSince(shared.start) : 0;
@@ -128,6 +161,8 @@ RankOutcome RankExecutor::runUntil(size_t end) {
       event.bytes = eventBytes;
       event.tiles = eventTiles;
       record().events.push_back(std::move(event));
+      if (Status status = marks ? markWork() : Status::success(); !status.ok())
+        return fail("trace", status);
     }
   }
   if (next < instructions.size())

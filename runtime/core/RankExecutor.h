@@ -41,6 +41,10 @@ private:
   Status drain(bool ignore);
   /// Gives outputs and counts to the host at the end of the program.
   Status finishPart();
+  /// Notes where the work stands, for the trace; see timeEvents.
+  Status markWork();
+  /// The trace's times, from those of the work itself.
+  Status timeEvents();
   /// Names the rank, ends all ranks and leaves nothing under way.
   RankOutcome fail(const std::string &where, const Status &status);
 
@@ -128,6 +132,13 @@ private:
   bool rowsFetched = false; ///< in this run
   static constexpr size_t noEvent = ~size_t(0);
   std::vector<size_t> attendEvents;
+  /// Marks of a part of a run: before it, and after each of its events.
+  struct MarkedPart {
+    size_t firstEvent = 0;
+    int64_t beginNs = 0; ///< of the first mark
+    std::vector<std::shared_ptr<Fence>> marks;
+  };
+  std::vector<MarkedPart> parts;
 
   // Of the instruction that runs.
   bool skipped = false;

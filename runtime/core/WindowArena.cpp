@@ -166,36 +166,52 @@ MemoryRows WindowArena::rowsOf(int32_t window, int64_t slot) const {
           declared(window).rowBytes(), memory.rows};
 }
 
+Status WindowArena::moveExternal(
+    size_t window,
+    const std::function<Status(const MemoryRows &, const MemoryRows &)> &move)
+    const {
+  const External &tensor = externals[window];
+  int64_t slots = program.windows[window].slots;
+  auto number = static_cast<int32_t>(window);
+  // Tensors without gaps go at once.
+  MemoryRows first = rowsOf(number, 0);
+  int64_t dense = first.width * first.rows;
+  if (tensor.rowBytes == first.width && tensor.slotBytes == dense &&
+      storage[window].slotBytes == dense && slots > 0) {
+    first.rows *= slots;
+    return move(first, {tensor.data, first.width, first.width, first.rows});
+  }
+  for (int64_t slot = 0; slot < slots; ++slot) {
+    MemoryRows rows = rowsOf(number, slot);
+    SART_RETURN_IF_ERROR(move(rows, {tensor.data + slot * tensor.slotBytes,
+                                     tensor.rowBytes, rows.width, rows.rows}));
+  }
+  return Status::success();
+}
+
 Status WindowArena::loadInputs() {
   for (size_t i = 0; i < externals.size(); ++i) {
     External &tensor = externals[i];
-    const Window &window = program.windows[i];
-    if (!tensor.data || tensor.loaded || window.role != Window::Role::Input)
+    if (!tensor.data || tensor.loaded ||
+        program.windows[i].role != Window::Role::Input)
       continue;
     tensor.loaded = true;
-    for (int64_t slot = 0; slot < window.slots; ++slot) {
-      MemoryRows to = rowsOf(static_cast<int32_t>(i), slot);
-      SART_RETURN_IF_ERROR(
-          space.fromHost(to, {tensor.data + slot * tensor.slotBytes,
-                              tensor.rowBytes, to.width, to.rows}));
-    }
+    SART_RETURN_IF_ERROR(
+        moveExternal(i, [&](const MemoryRows &own, const MemoryRows &given) {
+          return space.fromHost(own, given);
+        }));
   }
   return Status::success();
 }
 
 Status WindowArena::storeOutputs() {
   for (size_t i = 0; i < externals.size(); ++i) {
-    const External &tensor = externals[i];
-    const Window &window = program.windows[i];
-    if (!tensor.data || window.role != Window::Role::Output)
+    if (!externals[i].data || program.windows[i].role != Window::Role::Output)
       continue;
-    for (int64_t slot = 0; slot < window.slots; ++slot) {
-      MemoryRows from = rowsOf(static_cast<int32_t>(i), slot);
-      SART_RETURN_IF_ERROR(
-          space.toHost({tensor.data + slot * tensor.slotBytes, tensor.rowBytes,
-                        from.width, from.rows},
-                       from));
-    }
+    SART_RETURN_IF_ERROR(
+        moveExternal(i, [&](const MemoryRows &own, const MemoryRows &given) {
+          return space.toHost(given, own);
+        }));
   }
   return Status::success();
 }

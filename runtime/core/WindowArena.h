@@ -74,6 +74,11 @@ private:
       : program(program), space(space) {}
   Status allocate(const Window &window, int64_t rank, Storage &memory);
   MemoryRows rowsOf(int32_t window, int64_t slot) const;
+  /// Calls move(window's rows, tensor's rows) until all are moved.
+  Status moveExternal(
+      size_t window,
+      const std::function<Status(const MemoryRows &, const MemoryRows &)> &move)
+      const;
   Status checkSlot(int32_t window, int64_t slot) const;
   const Window &declared(int32_t window) const {
     return program.windows[static_cast<size_t>(window)];

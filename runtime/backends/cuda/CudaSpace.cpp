@@ -80,7 +80,7 @@ Expected<std::shared_ptr<CudaEvent>> CudaEventPool::take() {
       return event;
     }
   }
-  return CudaEvent::create(device);
+  return CudaEvent::create(device, timed);
 }
 
 void CudaEventPool::give(std::shared_ptr<CudaEvent> event) {
@@ -160,13 +160,32 @@ Status CudaSpace::toHost(const MemoryRows &to, const MemoryRows &from) {
   return fromHost(to, from); // one address space
 }
 
-Expected<std::shared_ptr<Fence>> CudaSpace::order() {
+Expected<std::shared_ptr<Fence>> CudaSpace::order() { return record(events); }
+
+Expected<std::shared_ptr<Fence>> CudaSpace::mark() {
+  return record(timedEvents);
+}
+
+Expected<int64_t> CudaSpace::nanoseconds(const Fence &begin, const Fence &end) {
+  auto *first = dynamic_cast<const CudaFence *>(&begin);
+  auto *last = dynamic_cast<const CudaFence *>(&end);
+  if (!first || !last)
+    return makeError("mark belongs to another kind of memory: expected one of "
+                     "the cuda backend");
+  auto milliseconds = last->event->since(*first->event);
+  if (!milliseconds)
+    return milliseconds.status();
+  return static_cast<int64_t>(static_cast<double>(*milliseconds) * 1e6);
+}
+
+Expected<std::shared_ptr<Fence>>
+CudaSpace::record(const std::shared_ptr<CudaEventPool> &pool) {
   DeviceScope scope(*device());
   SART_RETURN_IF_ERROR(scope.status());
-  auto event = events->take();
+  auto event = pool->take();
   if (!event)
     return event.status();
-  auto fence = std::make_shared<CudaFence>(std::move(*event), events);
+  auto fence = std::make_shared<CudaFence>(std::move(*event), pool);
   SART_RETURN_IF_ERROR(work->record(*fence->event));
   return std::shared_ptr<Fence>(std::move(fence));
 }

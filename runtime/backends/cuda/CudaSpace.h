@@ -17,13 +17,14 @@ namespace sart::cuda {
 /// Events to use again.
 class CudaEventPool {
 public:
-  explicit CudaEventPool(std::shared_ptr<CudaDevice> device)
-      : device(std::move(device)) {}
+  CudaEventPool(std::shared_ptr<CudaDevice> device, bool timed)
+      : device(std::move(device)), timed(timed) {}
   Expected<std::shared_ptr<CudaEvent>> take();
   void give(std::shared_ptr<CudaEvent> event);
 
 private:
   std::shared_ptr<CudaDevice> device;
+  const bool timed;
   std::mutex mutex;
   std::vector<std::shared_ptr<CudaEvent>> free;
 };
@@ -51,14 +52,20 @@ public:
   Status toHost(const MemoryRows &to, const MemoryRows &from) override;
   Expected<std::shared_ptr<Fence>> order() override;
   Status after(const Fence &fence) override;
+  Expected<std::shared_ptr<Fence>> mark() override;
+  Expected<int64_t> nanoseconds(const Fence &begin, const Fence &end) override;
   Status finish() override;
 
 private:
   explicit CudaSpace(std::shared_ptr<CudaStream> stream)
       : work(std::move(stream)),
-        events(std::make_shared<CudaEventPool>(work->device())) {}
+        events(std::make_shared<CudaEventPool>(work->device(), false)),
+        timedEvents(std::make_shared<CudaEventPool>(work->device(), true)) {}
+  Expected<std::shared_ptr<Fence>>
+  record(const std::shared_ptr<CudaEventPool> &pool);
+
   std::shared_ptr<CudaStream> work;
-  std::shared_ptr<CudaEventPool> events;
+  std::shared_ptr<CudaEventPool> events, timedEvents;
 };
 
 } // namespace sart::cuda

@@ -53,6 +53,11 @@ public:
   virtual Expected<std::shared_ptr<Fence>> order() = 0;
   /// Later work waits for `fence`, which may come from another space.
   virtual Status after(const Fence &fence) = 0;
+  /// A fence whose time is known after the next finish; null on the host.
+  virtual Expected<std::shared_ptr<Fence>> mark() = 0;
+  /// From one mark of this space to a later one.
+  virtual Expected<int64_t> nanoseconds(const Fence &begin,
+                                        const Fence &end) = 0;
   /// Waits for all work; errors of work under way surface here.
   virtual Status finish() = 0;
 };

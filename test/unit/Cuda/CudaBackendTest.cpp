@@ -191,6 +191,26 @@ TEST_F(CudaBackendTest, NothingIsAllocatedOrEncodedAgainInLaterRuns) {
     EXPECT_EQ(driver.count(symbols[i]), before[i]) << symbols[i];
 }
 
+TEST_F(CudaBackendTest, TheTraceSaysWhenTheDeviceWorked) {
+  Program program = templateOf(small(), topP(0.8f));
+  auto executor = executorOver(program);
+  LayerData data(small().shape, 1);
+  RunStats stats = runAll(*executor, data);
+  ASSERT_GT(stats.events.size(), 5u);
+  // The double's clock ticks once a mark, and there is one after each event.
+  for (size_t i = 0; i < stats.events.size(); ++i) {
+    const TraceEvent &event = stats.events[i];
+    EXPECT_EQ(event.endNs - event.beginNs, 1000000) << event.name;
+    if (i > 0)
+      EXPECT_EQ(event.beginNs, stats.events[i - 1].endNs) << event.name;
+  }
+  RunOptions quiet;
+  quiet.trace = false;
+  size_t before = driver.count("cuEventRecord");
+  EXPECT_TRUE(runAll(*executor, data, quiet).events.empty());
+  EXPECT_EQ(driver.count("cuEventRecord"), before);
+}
+
 TEST_F(CudaBackendTest, AttendArguments) {
   Program program = templateOf(small(), topP(0.8f));
   auto executor = executorOver(program);

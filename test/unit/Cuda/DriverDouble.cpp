@@ -281,7 +281,7 @@ struct DoubleCalls {
     ENTER_IN_CONTEXT("cuEventRecord");
     current->events[indexOf(event)] = {
         static_cast<int>(indexOf(stream)),
-        current->streams[indexOf(stream)].items.size()};
+        current->streams[indexOf(stream)].items.size(), ++current->now};
     return success;
   }
   static Result eventQuery(EventHandle event) {
@@ -300,10 +300,12 @@ struct DoubleCalls {
       current->runUntil(point.stream, point.position);
     return success;
   }
-  static Result eventElapsedTime(float *milliseconds, EventHandle,
-                                 EventHandle) {
+  static Result eventElapsedTime(float *milliseconds, EventHandle begin,
+                                 EventHandle end) {
     ENTER("cuEventElapsedTime");
-    *milliseconds = 1.5f;
+    int from = current->events[indexOf(begin)].time;
+    *milliseconds =
+        static_cast<float>(current->events[indexOf(end)].time - from);
     return success;
   }
   static Result graphInstantiate(GraphExecHandle *executable, GraphHandle graph,

@@ -100,6 +100,7 @@ private:
   struct Event {
     int stream = -1;
     size_t position = 0; ///< items of the stream's queue before it
+    int time = 0;        ///< in milliseconds: one for each record
   };
   struct Item {
     Work work;
@@ -145,6 +146,7 @@ private:
   uint64_t nextMap = 1;
   bool exposed = false; ///< device memory can be touched
   int depth = 0;        ///< of runUntil
+  int now = 0;
 };
 
 } // namespace sart::cuda
