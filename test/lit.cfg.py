@@ -49,6 +49,12 @@ config.substitutions += [
     ("%unittests", quoted(os.path.join(config.sparseattn_build_dir, "unittests"))),
 ]
 
+# A library in place of the CUDA driver's, where unit tests are built.
+stand_in = os.path.join(config.sparseattn_build_dir, "unittests", "stand-in")
+config.substitutions.append(("%stand_in", quoted(stand_in)))
+if os.path.exists(os.path.join(stand_in, "libcuda.so.1")):
+    config.available_features.add("stand-in-driver")
+
 # Every version of ptxas that kernels are tested with. A test that names one that
 # is not there fails: kernels that nobody assembled are not tested.
 versions = glob.glob(os.path.join(config.sparseattn_build_dir, "ptxas", "*", "bin", "ptxas"))

@@ -34,11 +34,18 @@ CudaBackend::create(std::shared_ptr<CudaShared> shared) {
       new CudaBackend(std::move(shared), std::move(*space)));
 }
 
-Expected<std::shared_ptr<Backend>> CudaBackend::ofRank(const Program &,
+Expected<std::shared_ptr<Backend>> CudaBackend::ofRank(const Program &program,
                                                        int64_t) {
   auto own = create(shared);
   if (!own)
     return own.status();
+  // Binaries are loaded now: the first run is like the others.
+  auto kernels = kernelsOf(program);
+  if (!kernels)
+    return kernels.status();
+  for (const LoadedKernel *kernel : *kernels)
+    if (auto function = functionOf(*kernel); !function)
+      return function.status();
   return std::shared_ptr<Backend>(std::move(*own));
 }
 
@@ -74,17 +81,28 @@ Status CudaBackend::supports(const Program &program) const {
   if (program.placement.shape.causal)
     return makeError("causal on device cuda: got a causal layer, expected "
                      "none: kernels of GPUs have masks of whole blocks");
+  return kernelsOf(program).status();
+}
+
+Expected<std::vector<const LoadedKernel *>>
+CudaBackend::kernelsOf(const Program &program) const {
+  std::vector<const LoadedKernel *> kernels;
   for (const KernelSpec &spec : requiredDeviceKernels(program)) {
     if (spec.kind == KernelSpec::Kind::Attend) {
-      if (auto kernel = find(spec); !kernel)
+      auto kernel = find(spec);
+      if (!kernel)
         return kernel.status();
+      kernels.push_back(*kernel);
       continue;
     }
-    for (const std::string &entry : entriesOf(spec))
-      if (auto kernel = find(entry); !kernel)
+    for (const std::string &entry : entriesOf(spec)) {
+      auto kernel = find(entry);
+      if (!kernel)
         return kernel.status();
+      kernels.push_back(*kernel);
+    }
   }
-  return Status::success();
+  return kernels;
 }
 
 Expected<const CudaFunction *>

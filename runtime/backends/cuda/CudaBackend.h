@@ -90,6 +90,9 @@ private:
   /// A kernel of the table, or an error that names what is missing.
   Expected<const LoadedKernel *> find(const KernelSpec &spec) const;
   Expected<const LoadedKernel *> find(const std::string &entry) const;
+  /// All that a program needs.
+  Expected<std::vector<const LoadedKernel *>>
+  kernelsOf(const Program &program) const;
   Expected<const CudaFunction *> functionOf(const LoadedKernel &kernel);
   /// Launches a kernel of DeviceRouting.h.
   Status launch(const DeviceRoutingLaunch &launch,

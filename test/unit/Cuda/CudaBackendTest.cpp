@@ -351,6 +351,32 @@ TEST_F(CudaBackendTest, EveryFailingCallEndsTheRunAndNamesItself) {
   }
 }
 
+TEST_F(CudaBackendTest, BinariesOfAnotherGpuAreRefusedBeforeTheFirstRun) {
+  Program program = templateOf(small(), topP(0.8f));
+  auto table = doubleKernels(driver, requiredDeviceKernels(program));
+  auto wrong = std::make_shared<KernelTable>();
+  LoadedKernel kernel =
+      *table->find(attendKernel(program, DType::BF16, DType::BF16));
+  kernel.binary = image("\x7f"
+                        "ELF sm_100");
+  wrong->add(kernel);
+  for (const char *entry :
+       {"pool_bf16_d64_b16", "pool_bf16_d64_b24", "route_d64_r16",
+        "route_d64_r8", "route_totals", "order_tiles"})
+    wrong->add(*table->findEntry(entry));
+  device = open();
+  auto backend =
+      CudaBackend::create(std::make_shared<CudaShared>(device, wrong));
+  ASSERT_TRUE(backend.ok());
+  auto executor = Executor::create(program, std::move(*backend), {});
+  ASSERT_FALSE(executor.ok());
+  EXPECT_EQ(executor.message(),
+            "kernel attend_bf16_bf16_d64_q16_k24 on NVIDIA Double (sm_90): "
+            "cuModuleLoadDataEx(11 bytes of cubin): got "
+            "CUDA_ERROR_NO_BINARY_FOR_GPU (text of it), expected a binary for "
+            "sm_90");
+}
+
 TEST_F(CudaBackendTest, TooLittleMemoryNamesTheWindow) {
   Program program = templateOf(small(), topP(0.8f));
   driver.memoryBytes = 1 << 14;
