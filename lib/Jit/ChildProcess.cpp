@@ -40,8 +40,11 @@ TemporaryFolder::TemporaryFolder(TemporaryFolder &&other) noexcept
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  if (!path.empty())
-    (void)llvm::sys::fs::remove_directories(path);
+  if (path.empty())
+    return;
+  // What cannot be removed is left to whoever cleans the folder of the system.
+  std::error_code ignored = llvm::sys::fs::remove_directories(path);
+  (void)ignored;
 }
 
 std::string TemporaryFolder::file(StringRef name) const {
