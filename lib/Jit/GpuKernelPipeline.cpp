@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Jit/GpuKernelPipeline.h"
 
+#include "sparseattn/Conversion/Sm90ToNVVM/Passes.h"
+#include "sparseattn/Dialect/Sm90/IR/Sm90.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -44,16 +47,18 @@ static std::unique_ptr<Pass> createCarefulCanonicalizer() {
 }
 
 void sparseattn::registerGpuKernelDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, index::IndexDialect, LLVM::LLVMDialect,
-                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+              index::IndexDialect, LLVM::LLVMDialect, math::MathDialect,
+              memref::MemRefDialect, sa_sm90::Sm90Dialect, scf::SCFDialect,
+              ub::UBDialect, vector::VectorDialect>();
   // The header of the NVVM dialect takes seconds to compile; this one inserts
   // the dialect too.
   registerNVVMDialectTranslation(registry);
 }
 
 void sparseattn::buildGpuKernelPipeline(OpPassManager &passManager) {
+  passManager.addPass(createLowerSm90Pass());
   passManager.addPass(createConvertVectorToLLVMPass());
   passManager.addPass(createFinalizeMemRefToLLVMConversionPass());
   passManager.addPass(createCarefulCanonicalizer());

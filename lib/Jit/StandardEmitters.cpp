@@ -5,8 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "sparseattn/Jit/GpuKernelEmitter.h"
+#include "StandardEmitters.h"
 
 using namespace mlir::sparseattn;
 
-GpuKernelEmitters mlir::sparseattn::standardGpuKernelEmitters() { return {}; }
+GpuKernelEmitters mlir::sparseattn::standardGpuKernelEmitters() {
+  return {createAttendEmitter()};
+}

@@ -20,9 +20,9 @@ namespace sparseattn {
 void registerGpuKernelDialects(DialectRegistry &registry);
 
 /// Lowers a module of GPU kernels to the LLVM and NVVM dialects. A kernel is an
-/// llvm.func with nvvm.kernel, whose body may hold scf, vector, memref, arith,
-/// math, index, cf and nvvm; so may the func.func that it calls. `passManager`
-/// works on builtin.module.
+/// sa_sm90.kernel, or an llvm.func with nvvm.kernel whose body may hold scf,
+/// vector, memref, arith, math, index, cf and nvvm; so may the func.func that
+/// it calls. `passManager` works on builtin.module.
 void buildGpuKernelPipeline(OpPassManager &passManager);
 
 /// Registers the pipeline under the name `sparseattn-gpu-kernel-pipeline`.
