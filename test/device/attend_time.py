@@ -16,6 +16,7 @@ import json
 import math
 import struct
 import subprocess
+import sys
 import time
 
 import torch
@@ -23,17 +24,19 @@ import torch
 from attend_check import reference_tile
 from cuda import Kernel, order_tiles, to_lists
 
-# name: heads, kv heads, Sq = Skv, head_dim, block_q, block_k, masks, baseline
+# name: heads, kv heads, Sq = Skv, head_dim, block_q, block_k, masks, whether
+# cuDNN runs too, [dtype]
 SHAPES = {
-    "wan32k": (40, 40, 32768, 128, 128, 128, [0.1, 0.2, 0.5, 1.0], 32768),
-    "wan75k": (40, 40, 75600, 128, 128, 128, [0.2], 75600),
-    "wan75k_q128k64": (40, 40, 75600, 128, 128, 64, ["trace", 0.4], 75600),
-    "h7_109k_q64k64": (7, 7, 109632, 128, 64, 64, ["top64"], 0),
-    "h8_109k": (8, 8, 109632, 128, 128, 128, [1.0, 0.1, 0.05, 0.0125], 0),
-    "d64": (16, 16, 16384, 64, 128, 128, [0.2], 16384),
-    "d256": (12, 12, 16384, 256, 128, 128, [0.2], 16384),
-    "gqa": (64, 8, 32768, 128, 128, 128, [0.2], 32768),
-    "hunyuan": (24, 24, 115712, 128, 128, 128, [0.2], 115712),
+    "wan32k": (40, 40, 32768, 128, 128, 128, [0.1, 0.2, 0.5, 1.0], True),
+    "wan75k": (40, 40, 75600, 128, 128, 128, [0.2], True),
+    "wan75k_q128k64": (40, 40, 75600, 128, 128, 64, ["trace", 0.4], True),
+    "h7_109k_q64k64": (7, 7, 109632, 128, 64, 64, ["top64"], False),
+    "h8_109k": (8, 8, 109632, 128, 128, 128, [1.0, 0.1, 0.05, 0.0125], False),
+    "d64": (16, 16, 16384, 64, 128, 128, [0.2], True),
+    "d256": (12, 12, 16384, 256, 128, 128, [0.2], True),
+    "gqa": (64, 8, 32768, 128, 128, 128, [0.2], True),
+    "wan32k_f16": (40, 40, 32768, 128, 128, 128, [0.2], False, "f16"),
+    "hunyuan": (24, 24, 115712, 128, 128, 128, [0.2], True),
 }
 
 
@@ -170,23 +173,25 @@ class Bench:
                     flops)
 
     def shape(self, name):
-        heads, kv_heads, rows, dim, block_q, block_k, kinds, dense = SHAPES[name]
+        heads, kv_heads, rows, dim, block_q, block_k, kinds, dense, *more = (
+            SHAPES[name])
+        dtype = more[0] if more else "bf16"
+        element = torch.bfloat16 if dtype == "bf16" else torch.float16
         generator = torch.Generator(device="cuda").manual_seed(5)
         sets = self.sets if heads * rows * dim < 3e8 else 2
         data = []
         for _ in range(sets):
             data.append([torch.randn(1, n, rows, dim, device="cuda",
-                                     generator=generator, dtype=torch.bfloat16)
+                                     generator=generator, dtype=element)
                          for n in (heads, kv_heads, kv_heads)])
         data = (data * self.sets)[:self.sets]
         if dense and not self.options.no_baseline:
             self.sdpa(name, data, heads, kv_heads, rows, dim)
-        base = f"attend_bf16_bf16_d{dim}_q{block_q}_k{block_k}"
+        base = f"attend_{dtype}_{dtype}_d{dim}_q{block_q}_k{block_k}"
         names = [base] + [v for v in self.options.variants
                           if v.startswith(base + "-")]
         kernels = [Kernel(self.options.folder, n) for n in names]
-        o = torch.empty(1, heads, rows, dim, device="cuda",
-                        dtype=torch.bfloat16)
+        o = torch.empty(1, heads, rows, dim, device="cuda", dtype=element)
         lse = torch.empty(1, heads, rows, device="cuda")
         nq, nk = -(-rows // block_q), -(-rows // block_k)
         for kind in kinds:
@@ -241,6 +246,7 @@ def main():
     parser.add_argument("--variants", default="")
     parser.add_argument("--trace", default="")
     parser.add_argument("--json", default="")
+    parser.add_argument("--ptxas", default="", help="version, for the record")
     parser.add_argument("--flex", action="store_true")
     parser.add_argument("--masks", default="", help="only these, as 0.1,top64")
     parser.add_argument("--rounds", type=int, default=1)
@@ -265,8 +271,11 @@ def main():
             ["nvidia-smi", "--query-gpu=name,driver_version",
              "--format=csv,noheader"], capture_output=True, text=True).stdout
         with open(options.json, "w") as file:
-            json.dump({"gpu": driver.strip(), "torch": torch.__version__,
+            json.dump({"command": "python3 test/device/attend_time.py " +
+                       " ".join(sys.argv[1:]), "gpu": driver.strip(),
+                       "torch": torch.__version__, "ptxas": options.ptxas,
                        "rows": bench.rows}, file, indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":
