@@ -77,6 +77,7 @@ Denoiser::Denoiser(const Options &options, const Latents &given)
                                permutation.data(), tokens));
   sa_engine_options engineOptions = {};
   engineOptions.struct_size = sizeof engineOptions;
+  engineOptions.device = options.device.c_str();
   engineOptions.threads = threads;
   engineOptions.timeout_ms = waitMs;
   engineOptions.cache_dir = options.cacheDir.c_str();

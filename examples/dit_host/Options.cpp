@@ -128,7 +128,8 @@ plan.mlir and program.mlir; the last two are those of the last step and layer.
   --min-blocks N        kv-blocks that it keeps at least (default: 12)
   --order NAME          raster, cubes, hilbert or stripes (default: hilbert)
   --block QxK           tokens of a block (default: 128x128)
-  --dtype NAME          fp32, bf16 or fp16 (default: fp32)
+  --device NAME         cpu or cuda (default: cpu)
+  --dtype NAME          fp32, bf16 or fp16 (default: fp32, on cuda bf16)
   --dense               attend densely at every step
   --dense-steps N       attend densely at the first N steps (default: 0)
 
@@ -150,7 +151,7 @@ plan.mlir and program.mlir; the last two are those of the last step and layer.
 
 bool dit::parseOptions(int argc, char **argv, Options &options,
                        std::string &help) {
-  bool ranksGiven = false;
+  bool ranksGiven = false, dtypeGiven = false;
   bool sampled = false, unchecked = false; ///< --check, --no-check
   std::set<std::string> seen;
   bool dense = false;
@@ -186,11 +187,12 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
     size_t equals = argument.find('=');
     std::string name = argument.substr(0, equals);
     static const std::vector<std::string> known = {
-        "--out",      "--latents", "--grid",    "--steps",      "--layers",
-        "--heads",    "--seed",    "--sigma",   "--shift",      "--p",
-        "--order",    "--block",   "--dtype",   "--ranks",      "--mesh",
-        "--check",    "--balance", "--threads", "--min-blocks", "--dense-steps",
-        "--cache-dir"};
+        "--out",       "--latents", "--grid",       "--steps",
+        "--layers",    "--heads",   "--seed",       "--sigma",
+        "--shift",     "--p",       "--order",      "--block",
+        "--dtype",     "--ranks",   "--mesh",       "--check",
+        "--balance",   "--threads", "--min-blocks", "--dense-steps",
+        "--cache-dir", "--device"};
     if (std::find(known.begin(), known.end(), name) == known.end())
       fail("option", "'" + argument + "'", "one that --help lists");
     std::string value;
@@ -238,6 +240,9 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
       options.blockK = sizes[1];
     } else if (name == "--dtype") {
       options.dtype = parseChoice(name, value, {"fp32", "bf16", "fp16"});
+      dtypeGiven = true;
+    } else if (name == "--device") {
+      options.device = parseChoice(name, value, {"cpu", "cuda"});
     } else if (name == "--dense-steps") {
       options.denseSteps = parseInteger(name, value, 0, 1000);
     } else if (name == "--ranks") {
@@ -255,6 +260,8 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
       fail(name, "'" + value + "'", "full, or no value");
     }
   }
+  if (options.device == "cuda" && !dtypeGiven)
+    options.dtype = "bf16";
   if (sampled && unchecked)
     fail("--check", "it with --no-check", "one of them");
   options.ulysses = options.ranks;

@@ -147,6 +147,7 @@ std::string dit::reportJson(const Denoised &denoised, const Options &options,
                        {"p", options.p},
                        {"min_blocks", options.minBlocks},
                        {"order", options.order},
+                       {"device", options.device},
                        {"dtype", options.dtype},
                        {"balance", options.balance},
                        {"dense_steps", options.denseSteps}};

@@ -55,7 +55,8 @@ std::string describe(const Options &options, const Latents &latents,
          number(latents.tokens()) + " tokens in " + options.order +
          " order\nmodel    " + number(options.steps) + " steps x " +
          number(options.layers) + " layers, " + number(options.heads) +
-         " heads x " + number(headDim) + ", " + options.dtype + ", seed " +
+         " heads x " + number(headDim) + ", " + options.dtype +
+         (options.device == "cuda" ? " on a GPU" : "") + ", seed " +
          number(options.seed) +
          "; the projections stand in for a trained model's\nrouting  top-p " +
          p + ", at least " + number(options.minBlocks) + " blocks of " +

@@ -5,6 +5,7 @@ usage: dit_host.py BUILD_DIR
 Prints one PASS or FAIL line for each property.
 """
 
+import ctypes
 import json
 import os
 import shutil
@@ -126,6 +127,10 @@ def meshes(host):
 
 
 def variants(host):
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        host.refuse("no-gpu", "device cuda: cuda driver: got 'libcuda.so.1: ", "--device", "cuda")
     for dtype in ("fp16", "bf16"):
         host.report(f"dtype-{dtype}", *SMALL, "--dtype", dtype, "--check")
     for order in ("raster", "cubes", "stripes"):
