@@ -70,11 +70,18 @@ CudaBackend::find(const std::string &entry) const {
   return missing(entry, shared->kernels->size());
 }
 
-/// Functions that the kernels of a spec are called by, see DeviceRouting.h.
-static std::vector<std::string> entriesOf(const KernelSpec &spec) {
-  if (spec.kind == KernelSpec::Kind::Route)
-    return {spec.name() + "_r16", spec.name() + "_r8", "route_totals"};
-  return {spec.name()};
+/// Functions that launches of a spec call, see DeviceRouting.h. Refuses layers
+/// that routing has no launch for.
+static Expected<std::vector<std::string>> entriesOf(const Program &program,
+                                                    const KernelSpec &spec) {
+  if (spec.kind != KernelSpec::Kind::Route)
+    return std::vector<std::string>{spec.name()};
+  // Neither records nor rows decide which.
+  auto launch =
+      deviceRouteLaunch(spec.headDim, 1, 1, program.placement.shape.kvBlocks());
+  if (!launch)
+    return launch.status();
+  return std::vector<std::string>{launch->kernel, "route_totals"};
 }
 
 Status CudaBackend::supports(const Program &program) const {
@@ -95,7 +102,10 @@ CudaBackend::kernelsOf(const Program &program) const {
       kernels.push_back(*kernel);
       continue;
     }
-    for (const std::string &entry : entriesOf(spec)) {
+    auto entries = entriesOf(program, spec);
+    if (!entries)
+      return entries.status();
+    for (const std::string &entry : *entries) {
       auto kernel = find(entry);
       if (!kernel)
         return kernel.status();
