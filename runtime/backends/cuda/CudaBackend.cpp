@@ -88,6 +88,10 @@ Status CudaBackend::supports(const Program &program) const {
   if (program.placement.shape.causal)
     return makeError("causal on device cuda: got a causal layer, expected "
                      "none: kernels of GPUs have masks of whole blocks");
+  // Kernels take the largest score before they scale.
+  if (!(program.scale > 0))
+    return makeError("scale on device cuda: got ", program.scale,
+                     ", expected above 0");
   return kernelsOf(program).status();
 }
 

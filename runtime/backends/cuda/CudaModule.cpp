@@ -59,8 +59,15 @@ CudaModule::load(std::shared_ptr<CudaDevice> device,
       &created->module, created->image->c_str(), elf ? 0 : 5,
       elf ? nullptr : options, elf ? nullptr : values);
   created->driverLog = std::string(info.data()) + errors.data();
-  if (result == success)
+  if (result == success) {
+    // What a compile ahead would have been refused for; see PtxasLog.
+    for (const char *warning : {"C7508", "C751"})
+      if (created->driverLog.find(warning) != std::string::npos)
+        return makeError("kernel ", name, " compiled by the driver: got '",
+                         created->driverLog, "', expected no ", warning,
+                         " (give a ptxas of another version)");
     return created;
+  }
   const DeviceProperties &properties = created->device->properties();
   std::string call = concat("kernel ", name, " on ", properties.name, " (sm_",
                             properties.capability(), "): cuModuleLoadDataEx(",

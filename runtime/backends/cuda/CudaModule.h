@@ -33,7 +33,9 @@ private:
 class CudaModule {
 public:
   /// `name` is that of the kernels, for messages. What the driver says about
-  /// PTX goes into `log`, and into the error where it refuses.
+  /// PTX goes into `log`, and into the error where it refuses. PTX whose
+  /// products it would serialise or whose registers it would not move is
+  /// refused too.
   static Expected<std::unique_ptr<CudaModule>>
   load(std::shared_ptr<CudaDevice> device,
        std::shared_ptr<const std::string> image, const std::string &name);

@@ -309,6 +309,13 @@ TEST_F(CudaBackendTest, UnsupportedProgramsAreRefusedWithAReason) {
       (*backend)->supports(program).message(),
       "kernel pool_bf16_d64_b16 is missing: got 0 other kernels, expected "
       "it compiled for the program and a GPU");
+  for (float scale : {0.0f, -0.125f, std::nanf("")}) {
+    Program scaled = program;
+    scaled.scale = scale;
+    EXPECT_EQ(
+        (*backend)->supports(scaled).message(),
+        concat("scale on device cuda: got ", scale, ", expected above 0"));
+  }
   program.placement.shape.causal = true;
   EXPECT_EQ((*backend)->supports(program).message(),
             "causal on device cuda: got a causal layer, expected none: kernels "

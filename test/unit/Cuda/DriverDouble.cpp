@@ -351,7 +351,9 @@ struct DoubleCalls {
       log(jitErrorLogBuffer, "ptxas fatal: broken");
       return errorInvalidPtx;
     }
-    log(jitInfoLogBuffer, "ptxas info: used 168 registers");
+    log(jitInfoLogBuffer, text.find("serial") == std::string::npos
+                              ? "ptxas info: used 168 registers"
+                              : "ptxas info: (C7514) serialized");
     *module = handleOf<ModuleHandle>(current->modules.size());
     current->live.insert(liveName("module", current->modules.size()));
     current->modules.push_back(text);

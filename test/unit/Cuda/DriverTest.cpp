@@ -187,6 +187,10 @@ TEST_F(CudaTest, ModulesAreLoadedOnceAndTheirErrorsSayWhy) {
     auto ptx = CudaModule::load(device, image(".version 8.6"), "attend");
     ASSERT_TRUE(ptx.ok()) << ptx.message();
     EXPECT_EQ((*ptx)->log(), "ptxas info: used 168 registers");
+    EXPECT_EQ(CudaModule::load(device, image("serial"), "attend").message(),
+              "kernel attend compiled by the driver: got 'ptxas info: (C7514) "
+              "serialized', expected no C751 (give a ptxas of another "
+              "version)");
   }
 }
 
