@@ -46,7 +46,7 @@ Expected<DeviceRoutingLaunch> sart::deviceRouteLaunch(int64_t headDim,
   // Each kv-block takes a score and a mass, both fp64, for each row. Queries
   // are kept in fp64, rows padded by two; their memory is used again by the
   // selection, 1 KB for each row's warp.
-  int64_t stride = ceilDiv(std::max<int64_t>(kvBlocks, 1), 16) * 16;
+  int64_t stride = ceilDiv(std::max<int64_t>(kvBlocks, 1), 128) * 128;
   auto fixedBytes = [&](int64_t rows) {
     return rows * std::max<int64_t>((headDim + 2) * 8, 1024);
   };
@@ -54,7 +54,8 @@ Expected<DeviceRoutingLaunch> sart::deviceRouteLaunch(int64_t headDim,
     return fixedBytes(capacity) + rows * stride * 16;
   };
   int64_t capacity = 16, rows = 16;
-  if (bytes(rows, capacity) > maxDeviceSharedBytes) {
+  // Scoring 16 rows of 256 elements takes more registers than there are.
+  if (headDim > 128 || bytes(rows, capacity) > maxDeviceSharedBytes) {
     capacity = rows = 8;
     while (rows > 1 && bytes(rows, capacity) > maxDeviceSharedBytes)
       rows /= 2;
@@ -64,7 +65,7 @@ Expected<DeviceRoutingLaunch> sart::deviceRouteLaunch(int64_t headDim,
         "kv-blocks of a routed row exceed the shared memory of a thread "
         "block: got ",
         kvBlocks, ", expected at most ",
-        (maxDeviceSharedBytes - fixedBytes(capacity)) / 256 * 16,
+        (maxDeviceSharedBytes - fixedBytes(capacity)) / 2048 * 128,
         " (use larger blocks)");
   auto launch = launchOf(concat("route_d", headDim, "_r", capacity), records,
                          ceilDiv(rowsPerRecord, rows),

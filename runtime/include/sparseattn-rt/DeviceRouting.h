@@ -19,7 +19,7 @@
 //     ptr DevicePoolRecord[], i32 ctasPerRecord
 //     Means of the blocks of x, as fp32. A block without rows gives 0.
 //
-//   route_d<D>_r16, route_d<D>_r8   (choose by deviceRouteLaunch)
+//   route_d<D>_r16, route_d<D>_r8   (deviceRouteLaunch chooses)
 //     ptr DeviceRouteRecord[], i32 rowsPerCta, i32 ctasPerRecord,
 //     i32 scoreStride, f32 scale, f32 p, i32 minBlocks, ptr keep, i32 keepPairs
 //     Mask rows, row figures and summaries. keep: int32 pairs [begin, end) of
@@ -27,7 +27,7 @@
 //
 //   route_totals
 //     ptr DeviceRouteRecord[], ptr DeviceRouteTotals[]
-//     One sum per record over its row figures, in row order.
+//     One sum per record over its row figures, in a fixed order.
 //
 //   order_tiles
 //     ptr DeviceOrderRecord[], ptr DeviceTileRecord[], i32 sortSize

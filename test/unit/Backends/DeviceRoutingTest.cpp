@@ -19,16 +19,16 @@ TEST(DeviceRouting, RoutesSixteenRowsInACtaWhileTheyFit) {
   EXPECT_EQ(launch->ctasPerRecord, 37);
   EXPECT_EQ(launch->grid, 40 * 37);
   EXPECT_EQ(launch->threads, 512);
-  EXPECT_EQ(launch->scoreStride, 592);
-  EXPECT_EQ(launch->sharedBytes, 16 * 1040 + 16 * 592 * 16);
+  EXPECT_EQ(launch->scoreStride, 640);
+  EXPECT_EQ(launch->sharedBytes, 16 * 1040 + 16 * 640 * 16);
 }
 
 TEST(DeviceRouting, RoutesFewerRowsInACtaOfLongSequences) {
   struct {
     int64_t kvBlocks;
     int32_t rows;
-  } cases[] = {{832, 16}, {833, 8},  {1182, 8}, {1744, 8},
-               {1760, 4}, {4680, 2}, {8192, 1}, {14000, 1}};
+  } cases[] = {{768, 16}, {769, 8},  {1182, 8}, {1664, 8},
+               {1665, 4}, {4680, 2}, {8192, 1}, {13952, 1}};
   for (auto [kvBlocks, rows] : cases) {
     auto launch = deviceRouteLaunch(128, 1, 100, kvBlocks);
     ASSERT_TRUE(launch.ok()) << launch.message();
@@ -36,11 +36,12 @@ TEST(DeviceRouting, RoutesFewerRowsInACtaOfLongSequences) {
     EXPECT_LE(launch->sharedBytes, maxDeviceSharedBytes);
     EXPECT_EQ(launch->threads, rows == 16 ? 512 : 256);
   }
-  auto launch = deviceRouteLaunch(128, 1, 100, 14001);
+  EXPECT_EQ(deviceRouteLaunch(256, 1, 100, 591)->kernel, "route_d256_r8");
+  auto launch = deviceRouteLaunch(128, 1, 100, 13953);
   ASSERT_FALSE(launch.ok());
   EXPECT_EQ(launch.message(),
             "kv-blocks of a routed row exceed the shared memory of a thread "
-            "block: got 14001, expected at most 14000 (use larger blocks)");
+            "block: got 13953, expected at most 13952 (use larger blocks)");
 }
 
 TEST(DeviceRouting, SortsUpTo32768RowsOfAnEntry) {

@@ -101,4 +101,43 @@ def EmitSm90KernelsPass : Pass<"sparseattn-emit-sm90-kernels", "::mlir::ModuleOp
   ];
 }
 
+def EmitRoutingKernelsPass
+    : Pass<"sparseattn-emit-routing-kernels", "::mlir::ModuleOp"> {
+  let summary = "Write GPU kernels that route";
+  let description = [{
+    Adds the named kernels to the module: llvm functions marked nvvm.kernel, with
+    scf, arith and llvm operations, for a GPU of sm_90 or later. A name stands
+    for what is compiled together: `pool_<dtype>_d<D>_b<block>` for one kernel,
+    `route_d<D>` for two kernels that route and those that sum up and order
+    tiles, `rows` for those that convert and merge. Arguments and launch shapes
+    are documented in `sparseattn-rt/DeviceRouting.h`.
+
+    Before (with `kernels=pool_bf16_d128_b128`):
+
+    ```mlir
+    module {}
+    ```
+
+    After:
+
+    ```mlir
+    module {
+      llvm.func @pool_bf16_d128_b128(%records: !llvm.ptr<1>, %ctas: i32) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>} { ... }
+    }
+    ```
+
+    Requires: no kernel of that name in the module.
+
+    Guarantees: `sparseattn-gpu-kernel-pipeline` lowers what was written.
+
+    Does not handle: attend.
+  }];
+  let options = [
+    ListOption<"kernels", "kernels", "std::string", "Names, as above">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
+}
+
 #endif // SPARSEATTN_TRANSFORMS_KERNEL_PASSES_TD
