@@ -21,23 +21,41 @@ struct BlockSize {
   int64_t q = 128, k = 128;
 };
 
-/// What is measured: every combination of the lists.
+/// What is measured: every combination of the lists. Empty lists and zeros
+/// mean the device's defaults, which parseKernelOptions puts in their place.
 struct KernelOptions {
-  std::vector<BlockSize> blocks{{128, 128}, {64, 64}};
-  std::vector<DType> dtypes{DType::F32, DType::BF16};
-  std::vector<double> densities{0.1, 0.2, 0.5, 1.0};
+  std::vector<BlockSize> blocks;
+  std::vector<DType> dtypes;
+  std::vector<double> densities;
   std::vector<int64_t> threads; ///< empty: one, and all cores
-  int64_t heads = 4;
-  int64_t tokens = 14040;
+  int64_t heads = 0;
+  int64_t tokens = 0;
   int64_t headDim = 128;
-  int64_t repetitions = 7;
-  int64_t product = 2048; ///< edge of the matrix product
+  int64_t repetitions = 0;
+  int64_t product = 0; ///< edge of the matrix product
   int64_t seed = 1;
   std::string device = "cpu";
   std::string cpu; ///< LLVM's name of the CPU; empty: this one
   std::string blas;
   bool json = false;
   bool help = false;
+
+  // On a GPU alone.
+  int64_t kvHeads = 0;            ///< 0: as many as heads
+  int64_t kvTokens = 0;           ///< 0: as many as tokens
+  std::vector<int64_t> rowBlocks; ///< lists with exactly so many kv-blocks
+  std::string trace;              ///< file of block masks
+  int64_t instance = 0;           ///< of the trace
+  int64_t sets = 3;               ///< of inputs, in turn
+  int64_t compilations = 3;
+  int64_t preheatMs = 400;
+  std::string ptxas;
+  std::string cublas;
+  std::string python = "python3";
+  bool noTorch = false;
+  bool noFlex = false;
+
+  bool onGpu() const { return device == "cuda"; }
 };
 
 /// `argv` without the name of the benchmark. Fills `helpText` for --help.

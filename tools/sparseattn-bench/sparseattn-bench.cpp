@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "CudaKernelBench.h"
 #include "KernelBench.h"
 
 #include "CommandLine.h"
@@ -23,7 +24,8 @@ static constexpr const char *kHelp =
     "Measures a part of sparseattn against the baselines present, in turn in "
     "one\nprocess; prints medians and their spread.\n"
     "\n"
-    "  kernels  attend kernels against OpenBLAS's sgemm\n"
+    "  kernels  attend kernels against OpenBLAS's sgemm; on a GPU against "
+    "cuBLAS,\n           cuDNN and FlexAttention\n"
     "\n"
     "`sparseattn-bench kernels --help` lists its options.\n";
 
@@ -40,13 +42,19 @@ static int runKernels(int argc, char **argv) {
     return reportError(status);
   if (options.help)
     return printAll(helpText);
-  Expected<KernelResults> results = runKernelBench(options);
-  if (!results)
-    return reportError(results.status());
   std::string text;
   llvm::raw_string_ostream stream(text);
-  (options.json ? printJson : printTable)(options, *results, stream);
-  return printAll(text);
+  auto print = [&](const auto &results) {
+    if (!results)
+      return reportError(results.status());
+    if (options.json)
+      printJson(options, *results, stream);
+    else
+      printTable(options, *results, stream);
+    return printAll(text);
+  };
+  return options.onGpu() ? print(runCudaKernelBench(options))
+                         : print(runKernelBench(options));
 }
 
 static int runBench(int argc, char **argv) {
