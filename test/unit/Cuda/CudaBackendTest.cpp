@@ -211,6 +211,41 @@ TEST_F(CudaBackendTest, TheTraceSaysWhenTheDeviceWorked) {
   EXPECT_EQ(driver.count("cuEventRecord"), before);
 }
 
+TEST_F(CudaBackendTest, TensorsMayLieInDeviceMemory) {
+  Program program = templateOf(small(), topP(0.8f));
+  auto executor = executorOver(program);
+  LayerData data(small().shape, 1);
+  auto stream = CudaStream::create(device);
+  ASSERT_TRUE(stream.ok());
+  std::vector<DeviceMemory> memory;
+  auto onDevice = [&](void *host, size_t bytes) {
+    auto made =
+        DeviceMemory::allocate(device, static_cast<int64_t>(bytes), "tensor");
+    EXPECT_TRUE(made.ok()) << made.message();
+    DeviceScope scope(*device);
+    EXPECT_TRUE((*stream)
+                    ->copy(made->address(), addressOf(host),
+                           static_cast<int64_t>(bytes))
+                    .ok());
+    EXPECT_TRUE((*stream)->synchronize().ok());
+    memory.push_back(std::move(*made));
+    return reinterpret_cast<void *>(memory.back().address());
+  };
+  auto shards = data.shards(program.placement);
+  ASSERT_EQ(shards.size(), 1u);
+  shards[0].q.data = onDevice(data.q.data(), data.q.size());
+  shards[0].k.data = onDevice(data.k.data(), data.k.size());
+  shards[0].v.data = onDevice(data.v.data(), data.v.size());
+  shards[0].o.data = onDevice(data.o.data(), data.o.size());
+  shards[0].lse.data = onDevice(data.lse.data(), data.lse.size() * 4);
+  RunStats stats;
+  Status status = executor->run(shards, {}, stats);
+  ASSERT_TRUE(status.ok()) << status.message();
+  data.o = driver.read<uint8_t>(memory[3].address(), data.o.size());
+  data.lse = driver.read<float>(memory[4].address(), data.lse.size());
+  expectOracle(data, maskOf(*executor), program.scale);
+}
+
 TEST_F(CudaBackendTest, AttendArguments) {
   Program program = templateOf(small(), topP(0.8f));
   auto executor = executorOver(program);

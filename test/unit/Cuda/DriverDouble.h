@@ -20,6 +20,16 @@
 
 namespace sart::cuda {
 
+/// Handles are numbers from 1.
+template <typename Handle>
+inline Handle handleOf(size_t index) {
+  return reinterpret_cast<Handle>(index + 1);
+}
+template <typename Handle>
+inline size_t indexOf(Handle handle) {
+  return reinterpret_cast<size_t>(handle) - 1;
+}
+
 /// A launch as the driver got it.
 struct DoubleLaunch {
   std::string kernel;
@@ -59,6 +69,7 @@ public:
 
   std::shared_ptr<const CudaDriver> driver();
   static CudaDriver table();
+  static DriverDouble *current; ///< the one that lives
 
   // What it pretends to be. Set before use.
   int devices = 1;
