@@ -10,5 +10,5 @@
 using namespace mlir::sparseattn;
 
 GpuKernelEmitters mlir::sparseattn::standardGpuKernelEmitters() {
-  return {createAttendEmitter()};
+  return {createAttendEmitter(), createRoutingEmitter()};
 }

@@ -15,6 +15,8 @@ namespace sparseattn {
 
 /// Attend kernels of the recipe table.
 std::shared_ptr<const GpuKernelEmitter> createAttendEmitter();
+/// Pool, route, order, convert and merge kernels.
+std::shared_ptr<const GpuKernelEmitter> createRoutingEmitter();
 
 } // namespace sparseattn
 } // namespace mlir
