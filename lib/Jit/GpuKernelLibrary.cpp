@@ -170,31 +170,46 @@ static Status checkResources(const std::vector<sart::ExecutableKernel> &kernels,
   return Status::success();
 }
 
-Status GpuKernelLibrary::assembleAll(std::vector<Request *> &requests) {
-  auto assemble = [this](Request *request) -> Status {
-    if (llvm::Error error = compiler.assemble(request->compiled))
-      return sart::makeError("gpu kernel ", request->spec.name(), ": ",
-                             llvm::toString(std::move(error)));
-    Status fits = checkResources(request->kernels, request->compiled.report);
-    return fits.ok() ? fits
-                     : sart::makeError("gpu kernel ", request->spec.name(),
-                                       ": ", fits.message());
+Status GpuKernelLibrary::assemble(Request &request) const {
+  auto fail = [&](const std::string &reason) {
+    return sart::makeError("gpu kernel ", request.spec.name(), ": ", reason);
   };
-  // A child process each: threads only wait.
+  if (llvm::Error error = compiler.assemble(request.compiled))
+    return fail(llvm::toString(std::move(error)));
+  Status fits = checkResources(request.kernels, request.compiled.report);
+  return fits.ok() ? fits : fail(fits.message());
+}
+
+/// Lowers one after the other and leaves each to ptxas meanwhile: a thread
+/// waits for a child process. The first error stops the rest.
+Status GpuKernelLibrary::compileAll(std::vector<Request *> requests,
+                                    MLIRContext &context) {
+  // The longest first.
+  llvm::stable_sort(requests, [](const Request *a, const Request *b) {
+    return a->spec.kind == sart::KernelSpec::Kind::Attend &&
+           b->spec.kind != sart::KernelSpec::Kind::Attend;
+  });
   std::vector<std::future<Status>> running;
-  std::vector<Status> ended;
+  Status first = Status::success();
   for (Request *request : requests) {
+    first = lower(*request, context);
+    if (!first.ok())
+      break;
+    auto work = [this, request] { return assemble(*request); };
     try {
-      running.push_back(std::async(std::launch::async, assemble, request));
+      running.push_back(std::async(std::launch::async, work));
     } catch (const std::system_error &) {
-      ended.push_back(assemble(request)); // no thread to be had
+      first = work(); // no thread to be had
+      if (!first.ok())
+        break;
     }
   }
-  for (std::future<Status> &future : running)
-    ended.push_back(future.get());
-  for (Status &status : ended)
-    SART_RETURN_IF_ERROR(status);
-  return Status::success();
+  for (std::future<Status> &future : running) {
+    Status ended = future.get();
+    if (first.ok())
+      first = std::move(ended);
+  }
+  return first;
 }
 
 /// Makes what is this caller's to make, in the cache or by compiling.
@@ -210,9 +225,7 @@ Status GpuKernelLibrary::makeAll(std::vector<Request> &requests,
     if (!request.executable)
       open.push_back(&request);
   }
-  for (Request *request : open)
-    SART_RETURN_IF_ERROR(lower(*request, context));
-  SART_RETURN_IF_ERROR(assembleAll(open));
+  SART_RETURN_IF_ERROR(compileAll(open, context));
   for (Request *request : open) {
     auto executable = std::make_shared<sart::Executable>();
     executable->kernels = std::move(request->kernels);

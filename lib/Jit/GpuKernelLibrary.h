@@ -42,7 +42,7 @@ public:
   void registerDialects(DialectRegistry &registry) const;
 
   /// The kernels of `specs`; `sources` says where each came from. PTX is made
-  /// one after the other in `context`, ptxas runs for all at once.
+  /// one after the other in `context`, beside it ptxas runs for each.
   sart::Expected<std::shared_ptr<sart::KernelTable>>
   kernelsOf(const std::vector<sart::KernelSpec> &specs, MLIRContext &context,
             std::vector<KernelSource> &sources);
@@ -60,7 +60,9 @@ private:
   SharedExecutable loadCached(const Request &request);
   sart::Status makeAll(std::vector<Request> &requests, MLIRContext &context);
   sart::Status lower(Request &request, MLIRContext &context);
-  sart::Status assembleAll(std::vector<Request *> &requests);
+  sart::Status assemble(Request &request) const;
+  sart::Status compileAll(std::vector<Request *> requests,
+                          MLIRContext &context);
 
   GpuKernelCompiler compiler;
   std::shared_ptr<sart::DiskCache> cache; ///< null: none

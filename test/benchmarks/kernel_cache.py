@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Measures cold and warm starts of a layer with and without the kernel cache.
 
-usage: kernel_cache.py BUILD_DIR [LAYER.mlir] [--starts N] > kernel-cache.json
+usage: kernel_cache.py BUILD_DIR [LAYER.mlir] [--starts N] [--ptxas PATH]
+                       > kernel-cache.json, or gpu-kernel-cache.json
 
-Every start is a process of its own (sparseattn-run --compile-only). Cold starts
-find an empty cache and fill it; warm starts find the full one. Cold and warm
-starts alternate, so that other work on the machine meets both.
+With --ptxas the kernels are those of a GPU, which need not be there. Every start
+is a process of its own (sparseattn-run --compile-only). Cold starts find an empty
+cache and fill it; warm starts find the full one. Cold and warm starts alternate,
+so that other work on the machine meets both.
 """
 
 import argparse
@@ -30,11 +32,12 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def start(tool, layer, cache):
+def start(tool, layer, cache, ptxas):
     """Milliseconds of one process, as measured in it and around it."""
     begin, cpu_begin = time.monotonic(), cpu_seconds()
     run = subprocess.run(
-        [tool, layer, "--compile-only", "--cache-dir", cache],
+        [tool, layer, "--compile-only", "--cache-dir", cache]
+        + (["--device", "cuda", "--ptxas", ptxas] if ptxas else []),
         capture_output=True, text=True, check=True,
     )
     process = (time.monotonic() - begin) * 1e3
@@ -74,6 +77,7 @@ def main():
     parser.add_argument("build_dir")
     parser.add_argument("layer", nargs="?", default=os.path.join(ROOT, "examples", "layers", "small.mlir"))
     parser.add_argument("--starts", type=int, default=25)
+    parser.add_argument("--ptxas")
     options = parser.parse_args()
     if options.starts < 15:
         parser.error(f"--starts: got {options.starts}, expected at least 15")
@@ -82,14 +86,14 @@ def main():
     cold, warm = [], []
     with tempfile.TemporaryDirectory() as folder:
         full, empty = os.path.join(folder, "full"), os.path.join(folder, "empty")
-        start(tool, options.layer, full)  # also brings the libraries into memory
+        start(tool, options.layer, full, options.ptxas)  # also brings the libraries into memory
         for _ in range(options.starts):
-            row, out = start(tool, options.layer, empty)
+            row, out = start(tool, options.layer, empty, options.ptxas)
             if " cached" in out:
                 sys.exit("error: cold start: got a cached kernel, expected none")
             cold.append(row)
             shutil.rmtree(empty)
-            row, out = start(tool, options.layer, full)
+            row, out = start(tool, options.layer, full, options.ptxas)
             if ", 0 misses" not in out:
                 sys.exit("error: warm start: got a miss, expected none")
             warm.append(row)
@@ -99,6 +103,7 @@ def main():
         {
             "what": "compile of a layer in a new process, from text to callable kernels, with an empty and a full cache",
             "command": command_line(),
+            "device": "cuda" if options.ptxas else "cpu",
             "layer": os.path.relpath(options.layer, ROOT),
             "date": datetime.date.today().isoformat(),
             "machine": {
