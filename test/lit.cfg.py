@@ -51,7 +51,10 @@ config.substitutions += [
 
 # A library in place of the CUDA driver's, where unit tests are built.
 stand_in = os.path.join(config.sparseattn_build_dir, "unittests", "stand-in")
-config.substitutions.append(("%stand_in", quoted(stand_in)))
+config.substitutions += [
+    ("%stand_in", quoted(stand_in)),
+    ("%bin_dir", quoted(os.path.join(config.sparseattn_build_dir, "bin"))),
+]
 if os.path.exists(os.path.join(stand_in, "libcuda.so.1")):
     config.available_features.add("stand-in-driver")
 
