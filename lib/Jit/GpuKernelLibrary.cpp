@@ -185,9 +185,12 @@ Status GpuKernelLibrary::assemble(Request &request) const {
 Status GpuKernelLibrary::compileAll(std::vector<Request *> requests,
                                     MLIRContext &context) {
   // The longest first.
-  llvm::stable_sort(requests, [](const Request *a, const Request *b) {
-    return a->spec.kind == sart::KernelSpec::Kind::Attend &&
-           b->spec.kind != sart::KernelSpec::Kind::Attend;
+  llvm::sort(requests, [](const Request *a, const Request *b) {
+    auto rank = [](const Request *request) {
+      bool attends = request->spec.kind == sart::KernelSpec::Kind::Attend;
+      return std::pair(!attends, request);
+    };
+    return rank(a) < rank(b);
   });
   std::vector<std::future<Status>> running;
   Status first = Status::success();
