@@ -310,7 +310,8 @@ Status Run::check() {
   constexpr int64_t sampledRows = 16;
   Expected<CheckResult> result =
       checkAgainstReference(layer.get(), info, inputs, out, lse,
-                            options.checkMode == "full" ? 0 : sampledRows);
+                            options.checkMode == "full" ? 0 : sampledRows,
+                            options.device == "cuda");
   if (!result)
     return result.status();
   checkResult = *result;
