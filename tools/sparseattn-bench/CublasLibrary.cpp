@@ -20,8 +20,7 @@ static constexpr int kNoTranspose = 0, kHalf = 2, kBFloat16 = 14,
 Status CublasLibrary::check(int result, const char *call) const {
   if (result == 0)
     return Status::success();
-  return makeError(call, "(cuBLAS ", versionText, "): got status ", result,
-                   ", expected success");
+  return makeError(call, "(): got status ", result, ", expected success");
 }
 
 Expected<std::unique_ptr<CublasLibrary>>

@@ -233,18 +233,6 @@ Status CudaKernelBench::measureKernel(CudaKernelProblem &problem,
   return Status::success();
 }
 
-/// The fields that cases of attention have in common.
-static llvm::json::Object attentionCase(const LayerShape &shape) {
-  return llvm::json::Object{{"dtype", std::string(toString(shape.dtype))},
-                            {"heads", shape.heads},
-                            {"kv_heads", shape.kvHeads},
-                            {"tokens", shape.sq},
-                            {"kv_tokens", shape.skv},
-                            {"head_dim", shape.headDim},
-                            {"block_q", shape.blockQ},
-                            {"block_k", shape.blockK}};
-}
-
 Status CudaKernelBench::measureTorch() {
   if (!torch)
     return Status::success();
@@ -319,6 +307,7 @@ Expected<CudaKernelResults> CudaKernelBench::run() {
   TimerOptions how;
   how.launches = options.repetitions;
   how.preheatMs = options.preheatMs;
+  how.spacedLaunches = options.spaced;
   auto created = DeviceTimer::create(session.stream, how);
   if (!created)
     return created.status();

@@ -7,80 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "KernelOptions.h"
 
-#include "CommandLine.h"
-
-#include <cmath>
-#include <cstdlib>
-#include <functional>
+#include "OptionParsers.h"
 
 using namespace sart;
-
-/// Calls `parse` for every part of a comma-separated list.
-static Status
-forEachPart(const std::string &text,
-            const std::function<Status(const std::string &)> &parse) {
-  size_t begin = 0;
-  while (true) {
-    size_t end = text.find(',', begin);
-    SART_RETURN_IF_ERROR(parse(text.substr(begin, end - begin)));
-    if (end == std::string::npos)
-      return Status::success();
-    begin = end + 1;
-  }
-}
-
-static Expected<BlockSize> parseBlock(const std::string &text) {
-  size_t cross = text.find('x');
-  if (cross == std::string::npos)
-    return makeError("--block: got '", text,
-                     "', expected QxK, for example 128x128");
-  Expected<int64_t> q =
-      parseInteger("--block Q", text.substr(0, cross), 16, 128);
-  if (!q)
-    return q.status();
-  Expected<int64_t> k =
-      parseInteger("--block K", text.substr(cross + 1), 16, 128);
-  if (!k)
-    return k.status();
-  return BlockSize{*q, *k};
-}
-
-static Expected<double> parseDensity(const std::string &text) {
-  char *end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value > 0 && value <= 1))
-    return makeError("--density: got '", text,
-                     "', expected a number above 0 and at most 1");
-  return value;
-}
-
-static Expected<DType> parseElementType(const std::string &text) {
-  if (text == "fp32")
-    return DType::F32;
-  if (text == "bf16")
-    return DType::BF16;
-  if (text == "fp16")
-    return DType::F16;
-  return makeError("--dtype: got '", text, "', expected fp32, bf16 or fp16");
-}
-
-/// Adds an option that takes a list in place of the default one.
-template <typename T>
-static void addList(CommandLine &line, const std::string &name,
-                    const std::string &value, const std::string &help,
-                    std::vector<T> &target,
-                    std::function<Expected<T>(const std::string &)> parse) {
-  line.addParsed(name, value, help, [&target, parse](const std::string &text) {
-    target.clear();
-    return forEachPart(text, [&](const std::string &part) -> Status {
-      Expected<T> parsed = parse(part);
-      if (!parsed)
-        return parsed.status();
-      target.push_back(*parsed);
-      return Status::success();
-    });
-  });
-}
 
 /// Puts the device's defaults where nothing was given.
 static void fillDefaults(KernelOptions &options) {
@@ -240,6 +169,9 @@ Status sart::parseKernelOptions(int argc, char **argv, KernelOptions &options,
   addNumber(gpuOnly, "preheat-ms",
             "cuda: work before timings, milliseconds (default 400)", 0, 60000,
             options.preheatMs);
+  addNumber(gpuOnly, "spaced",
+            "cuda: launches 40 ms apart, beside the hot ones (default 10)", 0,
+            1000, options.spaced);
   addPath(gpuOnly, "ptxas", "PATH",
           "cuda: assembler (default: the one found; none: the driver's)",
           options.ptxas);

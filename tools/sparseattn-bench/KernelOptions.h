@@ -8,18 +8,9 @@
 #ifndef SPARSEATTN_TOOLS_BENCH_KERNELOPTIONS_H
 #define SPARSEATTN_TOOLS_BENCH_KERNELOPTIONS_H
 
-#include "sparseattn-rt/DType.h"
-#include "sparseattn-rt/Status.h"
-
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "OptionParsers.h"
 
 namespace sart {
-
-struct BlockSize {
-  int64_t q = 128, k = 128;
-};
 
 /// What is measured: every combination of the lists. Empty lists and zeros
 /// mean the device's defaults, which parseKernelOptions puts in their place.
@@ -49,6 +40,7 @@ struct KernelOptions {
   int64_t sets = 3;               ///< of inputs, in turn
   int64_t compilations = 3;
   int64_t preheatMs = 400;
+  int64_t spaced = 10; ///< launches with the device idle before
   std::string ptxas;
   std::string cublas;
   std::string python = "python3";

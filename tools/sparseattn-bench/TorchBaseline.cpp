@@ -34,7 +34,7 @@ BaselineTimes sart::baselineTimes(const DeviceTimes &times) {
 Expected<TorchBaseline> TorchBaseline::open(const std::string &python) {
   TorchBaseline result;
   auto found = llvm::sys::findProgramByName(python);
-  if (!found)
+  if (!found || !llvm::sys::fs::can_execute(*found))
     return makeError("Python of PyTorch: got '", python,
                      "', expected a program (--python PATH)");
   result.python = *found;
@@ -74,6 +74,17 @@ BaselineTimes TorchBaseline::parseRow(const llvm::json::Object &object) {
   row.launches = object.getInteger("launches").value_or(0);
   row.spacedMs = object.getNumber("spaced_ms");
   return row;
+}
+
+llvm::json::Object sart::attentionCase(const LayerShape &shape) {
+  return llvm::json::Object{{"dtype", std::string(toString(shape.dtype))},
+                            {"heads", shape.heads},
+                            {"kv_heads", shape.kvHeads},
+                            {"tokens", shape.sq},
+                            {"kv_tokens", shape.skv},
+                            {"head_dim", shape.headDim},
+                            {"block_q", shape.blockQ},
+                            {"block_k", shape.blockK}};
 }
 
 /// The last line that says something.

@@ -10,7 +10,7 @@
 
 #include "DeviceTimer.h"
 
-#include "sparseattn-rt/Status.h"
+#include "sparseattn-rt/Placement.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -31,6 +31,9 @@ struct BaselineTimes {
 
 /// The same of launches that were timed here.
 BaselineTimes baselineTimes(const DeviceTimes &times);
+
+/// The fields that cases of attention have in common.
+llvm::json::Object attentionCase(const LayerShape &shape);
 
 struct TorchResults {
   std::string version; ///< of PyTorch

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CudaKernelBench.h"
+#include "CudaRoutingBench.h"
 #include "KernelBench.h"
 
 #include "CommandLine.h"
@@ -19,19 +20,34 @@
 using namespace sart;
 
 static constexpr const char *kHelp =
-    "usage: sparseattn-bench kernels [options]\n"
+    "usage: sparseattn-bench kernels|routing [options]\n"
     "\n"
     "Measures a part of sparseattn against the baselines present, in turn in "
     "one\nprocess; prints medians and their spread.\n"
     "\n"
     "  kernels  attend kernels against OpenBLAS's sgemm; on a GPU against "
     "cuBLAS,\n           cuDNN and FlexAttention\n"
+    "  routing  routing kernels of a GPU against plain PyTorch\n"
     "\n"
-    "`sparseattn-bench kernels --help` lists its options.\n";
+    "`sparseattn-bench kernels --help` lists the options of one.\n";
 
 static int printAll(const std::string &text) {
   std::fputs(text.c_str(), stdout);
   return finishOutput();
+}
+
+/// Prints what a benchmark found, or why it found nothing.
+template <typename Options, typename Results>
+static int print(const Options &options, const Expected<Results> &results) {
+  if (!results)
+    return reportError(results.status());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (options.json)
+    printJson(options, *results, stream);
+  else
+    printTable(options, *results, stream);
+  return printAll(text);
 }
 
 static int runKernels(int argc, char **argv) {
@@ -42,19 +58,19 @@ static int runKernels(int argc, char **argv) {
     return reportError(status);
   if (options.help)
     return printAll(helpText);
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  auto print = [&](const auto &results) {
-    if (!results)
-      return reportError(results.status());
-    if (options.json)
-      printJson(options, *results, stream);
-    else
-      printTable(options, *results, stream);
-    return printAll(text);
-  };
-  return options.onGpu() ? print(runCudaKernelBench(options))
-                         : print(runKernelBench(options));
+  return options.onGpu() ? print(options, runCudaKernelBench(options))
+                         : print(options, runKernelBench(options));
+}
+
+static int runRouting(int argc, char **argv) {
+  RoutingOptions options;
+  std::string helpText;
+  if (Status status = parseRoutingOptions(argc, argv, options, helpText);
+      !status.ok())
+    return reportError(status);
+  if (options.help)
+    return printAll(helpText);
+  return print(options, runCudaRoutingBench(options));
 }
 
 static int runBench(int argc, char **argv) {
@@ -63,16 +79,18 @@ static int runBench(int argc, char **argv) {
     return printAll(kHelp);
   if (command == "kernels")
     return runKernels(argc - 1, argv + 1);
-  for (const char *later :
-       {"routing", "plan", "placement", "transport", "calibrate"})
+  if (command == "routing")
+    return runRouting(argc - 1, argv + 1);
+  for (const char *later : {"plan", "placement", "transport", "calibrate"})
     if (command == later)
       return reportError(
           makeError("benchmark: got '", later,
-                    "' (not in this version), expected kernels"));
+                    "' (not in this version), expected kernels or routing"));
   if (command.empty())
-    return reportError(makeError("benchmark: got none, expected kernels"));
+    return reportError(
+        makeError("benchmark: got none, expected kernels or routing"));
   return reportError(makeError("benchmark: got '", std::string(command),
-                               "', expected kernels"));
+                               "', expected kernels or routing"));
 }
 
 int main(int argc, char **argv) {
