@@ -9,6 +9,7 @@
 #define SPARSEATTN_TRANSFORMS_KERNEL_PASSES_H
 
 #include "sparseattn-rt/Executable.h"
+#include "sparseattn/Dialect/Sm90/IR/Sm90.h"
 #include "sparseattn/Jit/CpuTarget.h"
 
 #include "sparseattn/Support/PassStatistics.h"
@@ -30,6 +31,11 @@ inline constexpr llvm::StringLiteral kKernelModuleName = "kernels";
 FailureOr<ModuleOp> emitCpuKernels(OpBuilder &builder, Location loc,
                                    ArrayRef<sart::KernelSpec> specs,
                                    const CpuTarget &target);
+
+/// Checks what no operation of a Hopper kernel shows alone: that nothing is
+/// released, redefined or read too early, that the roles end, and that
+/// registers and shared memory suffice (see `sparseattn-verify-kernel`).
+LogicalResult verifyKernel(sa_sm90::KernelOp kernel);
 
 #define GEN_PASS_DECL
 #include "sparseattn/Transforms/Kernel/Passes.h.inc"

@@ -140,4 +140,52 @@ def EmitRoutingKernelsPass
     "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"];
 }
 
+def VerifyKernelPass : Pass<"sparseattn-verify-kernel", "::mlir::ModuleOp"> {
+  let summary = "Check Hopper kernels for races, deadlocks and budgets";
+  let description = [{
+    Checks every `sa_sm90.kernel` of the module for what no operation shows
+    alone, and changes nothing.
+
+    1. A slot is released after the wait for the last product that reads it, and
+       where it was read into registers, for a product that used them.
+    2. An operand in registers is not replaced while a product that reads it is
+       open, and a tile is not stored to while one reads it.
+    3. An accumulator is read as a wait for its product gives it back.
+    4. Slots are released in the order in which they are loaded, once by each
+       consumer, and as many as are loaded.
+    5. Roles do not wait for one another for ever, at rings or named barriers;
+       partners at a named barrier work on the same rings, so that their steps
+       are equal.
+    6. Branches and loops around such operations are uniform across a warp.
+    7. The registers of all roles are at most those at entry.
+    8. Slots, barriers and scratch tiles share no byte.
+
+    Rules 1 to 6 are checked along runs: every role is followed with loops of
+    zero to two rounds in all combinations, the roles then run against each
+    other.
+
+    Before:
+
+    ```mlir
+    %s = sa_sm90.scores %q, %k : ...
+    sa_sm90.release %ring[%at] : ...
+    %t = sa_sm90.wait 0, %s : ...
+    ```
+
+    After: `'sa_sm90.release' op slot that a product still reads: got a release
+    before the wait for the product, expected it after`.
+
+    Requires: kernels that verify, before `sparseattn-lower-sm90`.
+
+    Guarantees: nothing is changed.
+
+    Does not handle: races between threads of a role outside the dialect's
+    operations; bounds of loops and conditions that roles read from memory, which
+    are taken to agree.
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels checked">,
+  ];
+}
+
 #endif // SPARSEATTN_TRANSFORMS_KERNEL_PASSES_TD

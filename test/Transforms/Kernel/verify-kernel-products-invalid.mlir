@@ -1,0 +1,570 @@
+// RUN: sparseattn-opt %s --sparseattn-verify-kernel --split-input-file --verify-diagnostics
+
+// Released before the wait for the product of the keys.
+
+sa_sm90.kernel @k(%map: !llvm.ptr, %n: i32, %out: !llvm.ptr<1>, %s: i64)
+    threads 384 registers 168 shared 81920 {
+  %rq = sa_sm90.ring at 0 barriers 73728 copies 1 stride 0 : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>
+  %rk = sa_sm90.ring at 16384 barriers 73744 copies 1 stride 0 : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>
+  %posts = sa_sm90.mailbox at 73792 barriers 73824 copies 1 stride 0 : !sa_sm90.mailbox<2, consumers 8>
+  sa_sm90.role "load" warps 0 count 1 registers 40 single_thread {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %cq = sa_sm90.cursor producer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor producer : !sa_sm90.cursor<3>
+    %cm = sa_sm90.cursor producer : !sa_sm90.cursor<2>
+    sa_sm90.post %posts[%cm], %n, %n, %n, %n : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    sa_sm90.load %rq[%cq] from %map[%c0, %c0, %c0] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>, !llvm.ptr
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%c = %ck) -> (!sa_sm90.cursor<3>) : i32 {
+      sa_sm90.load %rk[%c] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      sa_sm90.load %rk[%d] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e : !sa_sm90.cursor<3>
+    }
+  }
+  sa_sm90.role "attend" warps 4 count 8 registers 232 {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %wg = arith.shrui %warp, %c2 : i32
+    %own = arith.addi %wg, %c1 : i32
+    %other = arith.subi %c2, %wg : i32
+    %second = arith.cmpi eq, %wg, %c1 : i32
+    %cm = sa_sm90.cursor consumer : !sa_sm90.cursor<2>
+    %post:4 = sa_sm90.fetch %posts[%cm] : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    scf.if %second {
+      sa_sm90.barrier_arrive %c1, 256
+    }
+    %cq = sa_sm90.cursor consumer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor consumer : !sa_sm90.cursor<3>
+    %tq = sa_sm90.await %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1> -> !sa_sm90.tile<128, 64, box 128, bf16>
+    %mine = sa_sm90.rows %tq[%wg] : !sa_sm90.tile<128, 64, box 128, bf16> -> !sa_sm90.tile<64, 64, box 128, bf16>
+    %zero = sa_sm90.zero : !sa_sm90.accumulator<64>
+    %p0 = sa_sm90.to_operand %zero : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+    %r:3 = scf.for %i = %c0 to %post#0 step %c1 iter_args(%c = %ck, %p = %p0, %o = %zero)
+        -> (!sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>) : i32 {
+      %k = sa_sm90.await %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_sync %own, 256
+      // expected-note@+1 {{the product}}
+      %s0 = sa_sm90.scores %mine, %k : !sa_sm90.tile<64, 64, box 128, bf16>, !sa_sm90.tile<64, 64, box 64, bf16> -> !sa_sm90.accumulator<64>
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      %v = sa_sm90.await %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      %o0 = sa_sm90.accumulate %o, %p, %v : !sa_sm90.accumulator<64>, !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_arrive %other, 256
+      // expected-error@+1 {{'sa_sm90.release' op slot that a product still reads: got a release before the wait for the product, expected it after}}
+      sa_sm90.release %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %s1 = sa_sm90.wait 1, %s0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      %m:2 = sa_sm90.row_max %s1 : !sa_sm90.accumulator<64>
+      %o1 = sa_sm90.wait 0, %o0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %q = sa_sm90.to_operand %s1 : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e, %q, %o1 : !sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>
+    }
+    sa_sm90.release %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>
+    sa_sm90.store_rows %r#2, %out stride %s valid %n as bf16 : !sa_sm90.accumulator<64>, !llvm.ptr<1>
+  }
+}
+
+// -----
+
+// Released at a wait that leaves the product open.
+
+sa_sm90.kernel @k(%map: !llvm.ptr, %n: i32, %out: !llvm.ptr<1>, %s: i64)
+    threads 384 registers 168 shared 81920 {
+  %rq = sa_sm90.ring at 0 barriers 73728 copies 1 stride 0 : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>
+  %rk = sa_sm90.ring at 16384 barriers 73744 copies 1 stride 0 : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>
+  %posts = sa_sm90.mailbox at 73792 barriers 73824 copies 1 stride 0 : !sa_sm90.mailbox<2, consumers 8>
+  sa_sm90.role "load" warps 0 count 1 registers 40 single_thread {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %cq = sa_sm90.cursor producer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor producer : !sa_sm90.cursor<3>
+    %cm = sa_sm90.cursor producer : !sa_sm90.cursor<2>
+    sa_sm90.post %posts[%cm], %n, %n, %n, %n : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    sa_sm90.load %rq[%cq] from %map[%c0, %c0, %c0] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>, !llvm.ptr
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%c = %ck) -> (!sa_sm90.cursor<3>) : i32 {
+      sa_sm90.load %rk[%c] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      sa_sm90.load %rk[%d] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e : !sa_sm90.cursor<3>
+    }
+  }
+  sa_sm90.role "attend" warps 4 count 8 registers 232 {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %wg = arith.shrui %warp, %c2 : i32
+    %own = arith.addi %wg, %c1 : i32
+    %other = arith.subi %c2, %wg : i32
+    %second = arith.cmpi eq, %wg, %c1 : i32
+    %cm = sa_sm90.cursor consumer : !sa_sm90.cursor<2>
+    %post:4 = sa_sm90.fetch %posts[%cm] : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    scf.if %second {
+      sa_sm90.barrier_arrive %c1, 256
+    }
+    %cq = sa_sm90.cursor consumer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor consumer : !sa_sm90.cursor<3>
+    %tq = sa_sm90.await %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1> -> !sa_sm90.tile<128, 64, box 128, bf16>
+    %mine = sa_sm90.rows %tq[%wg] : !sa_sm90.tile<128, 64, box 128, bf16> -> !sa_sm90.tile<64, 64, box 128, bf16>
+    %zero = sa_sm90.zero : !sa_sm90.accumulator<64>
+    %p0 = sa_sm90.to_operand %zero : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+    %r:3 = scf.for %i = %c0 to %post#0 step %c1 iter_args(%c = %ck, %p = %p0, %o = %zero)
+        -> (!sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>) : i32 {
+      %k = sa_sm90.await %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_sync %own, 256
+      %s0 = sa_sm90.scores %mine, %k : !sa_sm90.tile<64, 64, box 128, bf16>, !sa_sm90.tile<64, 64, box 64, bf16> -> !sa_sm90.accumulator<64>
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      %v = sa_sm90.await %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      // expected-note@+1 {{the product}}
+      %o0 = sa_sm90.accumulate %o, %p, %v : !sa_sm90.accumulator<64>, !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_arrive %other, 256
+      %s1 = sa_sm90.wait 1, %s0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %m:2 = sa_sm90.row_max %s1 : !sa_sm90.accumulator<64>
+      // expected-error@+1 {{'sa_sm90.release' op slot that a product still reads: got a release before the wait for the product, expected it after}}
+      sa_sm90.release %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %o1 = sa_sm90.wait 0, %o0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      %q = sa_sm90.to_operand %s1 : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e, %q, %o1 : !sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>
+    }
+    sa_sm90.release %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>
+    sa_sm90.store_rows %r#2, %out stride %s valid %n as bf16 : !sa_sm90.accumulator<64>, !llvm.ptr<1>
+  }
+}
+
+// -----
+
+// Released right after its fragments were asked for: no product has used them.
+
+sa_sm90.kernel @k(%map: !llvm.ptr, %n: i32, %out: !llvm.ptr<1>, %s: i64)
+    threads 384 registers 168 shared 81920 {
+  %rq = sa_sm90.ring at 0 barriers 73728 copies 1 stride 0 : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>
+  %rk = sa_sm90.ring at 16384 barriers 73744 copies 1 stride 0 : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>
+  %posts = sa_sm90.mailbox at 73792 barriers 73824 copies 1 stride 0 : !sa_sm90.mailbox<2, consumers 8>
+  sa_sm90.role "load" warps 0 count 1 registers 40 single_thread {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %cq = sa_sm90.cursor producer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor producer : !sa_sm90.cursor<3>
+    %cm = sa_sm90.cursor producer : !sa_sm90.cursor<2>
+    sa_sm90.post %posts[%cm], %n, %n, %n, %n : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    sa_sm90.load %rq[%cq] from %map[%c0, %c0, %c0] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>, !llvm.ptr
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%c = %ck) -> (!sa_sm90.cursor<3>) : i32 {
+      sa_sm90.load %rk[%c] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      sa_sm90.load %rk[%d] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e : !sa_sm90.cursor<3>
+    }
+  }
+  sa_sm90.role "attend" warps 4 count 8 registers 232 {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %wg = arith.shrui %warp, %c2 : i32
+    %own = arith.addi %wg, %c1 : i32
+    %other = arith.subi %c2, %wg : i32
+    %second = arith.cmpi eq, %wg, %c1 : i32
+    %cm = sa_sm90.cursor consumer : !sa_sm90.cursor<2>
+    %post:4 = sa_sm90.fetch %posts[%cm] : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    scf.if %second {
+      sa_sm90.barrier_arrive %c1, 256
+    }
+    %cq = sa_sm90.cursor consumer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor consumer : !sa_sm90.cursor<3>
+    %tq = sa_sm90.await %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1> -> !sa_sm90.tile<128, 64, box 128, bf16>
+    %mine = sa_sm90.rows %tq[%wg] : !sa_sm90.tile<128, 64, box 128, bf16> -> !sa_sm90.tile<64, 64, box 128, bf16>
+    // expected-note@+1 {{read here}}
+    %qf = sa_sm90.load_operand %mine : !sa_sm90.tile<64, 64, box 128, bf16> -> !sa_sm90.operand<64, bf16>
+    // expected-error@+1 {{'sa_sm90.release' op slot whose fragments are still being read: got a release before the wait for a product of the fragments, expected it after}}
+    sa_sm90.release %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>
+    %zero = sa_sm90.zero : !sa_sm90.accumulator<64>
+    %p0 = sa_sm90.to_operand %zero : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+    %r:3 = scf.for %i = %c0 to %post#0 step %c1 iter_args(%c = %ck, %p = %p0, %o = %zero)
+        -> (!sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>) : i32 {
+      %k = sa_sm90.await %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_sync %own, 256
+      %s0 = sa_sm90.scores %qf, %k : !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16> -> !sa_sm90.accumulator<64>
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      %v = sa_sm90.await %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      %o0 = sa_sm90.accumulate %o, %p, %v : !sa_sm90.accumulator<64>, !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_arrive %other, 256
+      %s1 = sa_sm90.wait 1, %s0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %m:2 = sa_sm90.row_max %s1 : !sa_sm90.accumulator<64>
+      %o1 = sa_sm90.wait 0, %o0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %q = sa_sm90.to_operand %s1 : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e, %q, %o1 : !sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>
+    }
+    sa_sm90.store_rows %r#2, %out stride %s valid %n as bf16 : !sa_sm90.accumulator<64>, !llvm.ptr<1>
+  }
+}
+
+// -----
+
+// Q is released at the end of the first step, and the next one reads it.
+
+sa_sm90.kernel @k(%map: !llvm.ptr, %n: i32, %out: !llvm.ptr<1>, %s: i64)
+    threads 384 registers 168 shared 81920 {
+  %rq = sa_sm90.ring at 0 barriers 73728 copies 1 stride 0 : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>
+  %rk = sa_sm90.ring at 16384 barriers 73744 copies 1 stride 0 : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>
+  %posts = sa_sm90.mailbox at 73792 barriers 73824 copies 1 stride 0 : !sa_sm90.mailbox<2, consumers 8>
+  sa_sm90.role "load" warps 0 count 1 registers 40 single_thread {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %cq = sa_sm90.cursor producer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor producer : !sa_sm90.cursor<3>
+    %cm = sa_sm90.cursor producer : !sa_sm90.cursor<2>
+    sa_sm90.post %posts[%cm], %n, %n, %n, %n : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    sa_sm90.load %rq[%cq] from %map[%c0, %c0, %c0] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>, !llvm.ptr
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%c = %ck) -> (!sa_sm90.cursor<3>) : i32 {
+      sa_sm90.load %rk[%c] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      sa_sm90.load %rk[%d] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e : !sa_sm90.cursor<3>
+    }
+  }
+  sa_sm90.role "attend" warps 4 count 8 registers 232 {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %wg = arith.shrui %warp, %c2 : i32
+    %own = arith.addi %wg, %c1 : i32
+    %other = arith.subi %c2, %wg : i32
+    %second = arith.cmpi eq, %wg, %c1 : i32
+    %cm = sa_sm90.cursor consumer : !sa_sm90.cursor<2>
+    %post:4 = sa_sm90.fetch %posts[%cm] : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    scf.if %second {
+      sa_sm90.barrier_arrive %c1, 256
+    }
+    %cq = sa_sm90.cursor consumer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor consumer : !sa_sm90.cursor<3>
+    %tq = sa_sm90.await %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1> -> !sa_sm90.tile<128, 64, box 128, bf16>
+    %mine = sa_sm90.rows %tq[%wg] : !sa_sm90.tile<128, 64, box 128, bf16> -> !sa_sm90.tile<64, 64, box 128, bf16>
+    %zero = sa_sm90.zero : !sa_sm90.accumulator<64>
+    %p0 = sa_sm90.to_operand %zero : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+    %r:3 = scf.for %i = %c0 to %post#0 step %c1 iter_args(%c = %ck, %p = %p0, %o = %zero)
+        -> (!sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>) : i32 {
+      %k = sa_sm90.await %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_sync %own, 256
+      // expected-error@+1 {{'sa_sm90.scores' op tile: got a slot that is released, expected one that is not}}
+      %s0 = sa_sm90.scores %mine, %k : !sa_sm90.tile<64, 64, box 128, bf16>, !sa_sm90.tile<64, 64, box 64, bf16> -> !sa_sm90.accumulator<64>
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      %v = sa_sm90.await %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      %o0 = sa_sm90.accumulate %o, %p, %v : !sa_sm90.accumulator<64>, !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_arrive %other, 256
+      %s1 = sa_sm90.wait 1, %s0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %m:2 = sa_sm90.row_max %s1 : !sa_sm90.accumulator<64>
+      %o1 = sa_sm90.wait 0, %o0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>
+      sa_sm90.release %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %q = sa_sm90.to_operand %s1 : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e, %q, %o1 : !sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>
+    }
+    sa_sm90.store_rows %r#2, %out stride %s valid %n as bf16 : !sa_sm90.accumulator<64>, !llvm.ptr<1>
+  }
+}
+
+// -----
+
+// The weights of the next step replace those that the open product reads.
+
+sa_sm90.kernel @k(%map: !llvm.ptr, %n: i32, %out: !llvm.ptr<1>, %s: i64)
+    threads 384 registers 168 shared 81920 {
+  %rq = sa_sm90.ring at 0 barriers 73728 copies 1 stride 0 : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>
+  %rk = sa_sm90.ring at 16384 barriers 73744 copies 1 stride 0 : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>
+  %posts = sa_sm90.mailbox at 73792 barriers 73824 copies 1 stride 0 : !sa_sm90.mailbox<2, consumers 8>
+  sa_sm90.role "load" warps 0 count 1 registers 40 single_thread {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %cq = sa_sm90.cursor producer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor producer : !sa_sm90.cursor<3>
+    %cm = sa_sm90.cursor producer : !sa_sm90.cursor<2>
+    sa_sm90.post %posts[%cm], %n, %n, %n, %n : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    sa_sm90.load %rq[%cq] from %map[%c0, %c0, %c0] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>, !llvm.ptr
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%c = %ck) -> (!sa_sm90.cursor<3>) : i32 {
+      sa_sm90.load %rk[%c] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      sa_sm90.load %rk[%d] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e : !sa_sm90.cursor<3>
+    }
+  }
+  sa_sm90.role "attend" warps 4 count 8 registers 232 {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %wg = arith.shrui %warp, %c2 : i32
+    %own = arith.addi %wg, %c1 : i32
+    %other = arith.subi %c2, %wg : i32
+    %second = arith.cmpi eq, %wg, %c1 : i32
+    %cm = sa_sm90.cursor consumer : !sa_sm90.cursor<2>
+    %post:4 = sa_sm90.fetch %posts[%cm] : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    scf.if %second {
+      sa_sm90.barrier_arrive %c1, 256
+    }
+    %cq = sa_sm90.cursor consumer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor consumer : !sa_sm90.cursor<3>
+    %tq = sa_sm90.await %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1> -> !sa_sm90.tile<128, 64, box 128, bf16>
+    %mine = sa_sm90.rows %tq[%wg] : !sa_sm90.tile<128, 64, box 128, bf16> -> !sa_sm90.tile<64, 64, box 128, bf16>
+    %zero = sa_sm90.zero : !sa_sm90.accumulator<64>
+    %p0 = sa_sm90.to_operand %zero : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+    %r:3 = scf.for %i = %c0 to %post#0 step %c1 iter_args(%c = %ck, %p = %p0, %o = %zero)
+        -> (!sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>) : i32 {
+      %k = sa_sm90.await %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_sync %own, 256
+      %s0 = sa_sm90.scores %mine, %k : !sa_sm90.tile<64, 64, box 128, bf16>, !sa_sm90.tile<64, 64, box 64, bf16> -> !sa_sm90.accumulator<64>
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      %v = sa_sm90.await %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      // expected-note@+1 {{the product}}
+      %o0 = sa_sm90.accumulate %o, %p, %v : !sa_sm90.accumulator<64>, !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_arrive %other, 256
+      %s1 = sa_sm90.wait 1, %s0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %m:2 = sa_sm90.row_max %s1 : !sa_sm90.accumulator<64>
+      // expected-error@+1 {{'sa_sm90.to_operand' op registers that a product still reads: got an operand that takes the place of the product's before the wait for it, expected it after}}
+      %q = sa_sm90.to_operand %s1 : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+      %o1 = sa_sm90.wait 0, %o0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e, %q, %o1 : !sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>
+    }
+    sa_sm90.release %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>
+    sa_sm90.store_rows %r#2, %out stride %s valid %n as bf16 : !sa_sm90.accumulator<64>, !llvm.ptr<1>
+  }
+}
+
+// -----
+
+// The maximum is taken of what the product has not written yet.
+
+sa_sm90.kernel @k(%map: !llvm.ptr, %n: i32, %out: !llvm.ptr<1>, %s: i64)
+    threads 384 registers 168 shared 81920 {
+  %rq = sa_sm90.ring at 0 barriers 73728 copies 1 stride 0 : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>
+  %rk = sa_sm90.ring at 16384 barriers 73744 copies 1 stride 0 : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>
+  %posts = sa_sm90.mailbox at 73792 barriers 73824 copies 1 stride 0 : !sa_sm90.mailbox<2, consumers 8>
+  sa_sm90.role "load" warps 0 count 1 registers 40 single_thread {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %cq = sa_sm90.cursor producer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor producer : !sa_sm90.cursor<3>
+    %cm = sa_sm90.cursor producer : !sa_sm90.cursor<2>
+    sa_sm90.post %posts[%cm], %n, %n, %n, %n : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    sa_sm90.load %rq[%cq] from %map[%c0, %c0, %c0] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>, !llvm.ptr
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%c = %ck) -> (!sa_sm90.cursor<3>) : i32 {
+      sa_sm90.load %rk[%c] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      sa_sm90.load %rk[%d] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e : !sa_sm90.cursor<3>
+    }
+  }
+  sa_sm90.role "attend" warps 4 count 8 registers 232 {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %wg = arith.shrui %warp, %c2 : i32
+    %own = arith.addi %wg, %c1 : i32
+    %other = arith.subi %c2, %wg : i32
+    %second = arith.cmpi eq, %wg, %c1 : i32
+    %cm = sa_sm90.cursor consumer : !sa_sm90.cursor<2>
+    %post:4 = sa_sm90.fetch %posts[%cm] : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    scf.if %second {
+      sa_sm90.barrier_arrive %c1, 256
+    }
+    %cq = sa_sm90.cursor consumer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor consumer : !sa_sm90.cursor<3>
+    %tq = sa_sm90.await %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1> -> !sa_sm90.tile<128, 64, box 128, bf16>
+    %mine = sa_sm90.rows %tq[%wg] : !sa_sm90.tile<128, 64, box 128, bf16> -> !sa_sm90.tile<64, 64, box 128, bf16>
+    %zero = sa_sm90.zero : !sa_sm90.accumulator<64>
+    %p0 = sa_sm90.to_operand %zero : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+    %r:3 = scf.for %i = %c0 to %post#0 step %c1 iter_args(%c = %ck, %p = %p0, %o = %zero)
+        -> (!sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>) : i32 {
+      %k = sa_sm90.await %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_sync %own, 256
+      %s0 = sa_sm90.scores %mine, %k : !sa_sm90.tile<64, 64, box 128, bf16>, !sa_sm90.tile<64, 64, box 64, bf16> -> !sa_sm90.accumulator<64>
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      %v = sa_sm90.await %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      %o0 = sa_sm90.accumulate %o, %p, %v : !sa_sm90.accumulator<64>, !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_arrive %other, 256
+      %s1 = sa_sm90.wait 1, %s0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      // expected-error@+1 {{'sa_sm90.row_max' op accumulator: got the result of a product, expected what a wait for it gives back}}
+      %m:2 = sa_sm90.row_max %s0 : !sa_sm90.accumulator<64>
+      %o1 = sa_sm90.wait 0, %o0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %q = sa_sm90.to_operand %s1 : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e, %q, %o1 : !sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>
+    }
+    sa_sm90.release %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>
+    sa_sm90.store_rows %r#2, %out stride %s valid %n as bf16 : !sa_sm90.accumulator<64>, !llvm.ptr<1>
+  }
+}
+
+// -----
+
+// A wait that leaves open what it gives back.
+
+sa_sm90.kernel @k(%map: !llvm.ptr, %n: i32, %out: !llvm.ptr<1>, %s: i64)
+    threads 384 registers 168 shared 81920 {
+  %rq = sa_sm90.ring at 0 barriers 73728 copies 1 stride 0 : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>
+  %rk = sa_sm90.ring at 16384 barriers 73744 copies 1 stride 0 : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>
+  %posts = sa_sm90.mailbox at 73792 barriers 73824 copies 1 stride 0 : !sa_sm90.mailbox<2, consumers 8>
+  sa_sm90.role "load" warps 0 count 1 registers 40 single_thread {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %cq = sa_sm90.cursor producer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor producer : !sa_sm90.cursor<3>
+    %cm = sa_sm90.cursor producer : !sa_sm90.cursor<2>
+    sa_sm90.post %posts[%cm], %n, %n, %n, %n : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    sa_sm90.load %rq[%cq] from %map[%c0, %c0, %c0] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>, !llvm.ptr
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%c = %ck) -> (!sa_sm90.cursor<3>) : i32 {
+      sa_sm90.load %rk[%c] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      sa_sm90.load %rk[%d] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e : !sa_sm90.cursor<3>
+    }
+  }
+  sa_sm90.role "attend" warps 4 count 8 registers 232 {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %wg = arith.shrui %warp, %c2 : i32
+    %own = arith.addi %wg, %c1 : i32
+    %other = arith.subi %c2, %wg : i32
+    %second = arith.cmpi eq, %wg, %c1 : i32
+    %cm = sa_sm90.cursor consumer : !sa_sm90.cursor<2>
+    %post:4 = sa_sm90.fetch %posts[%cm] : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    scf.if %second {
+      sa_sm90.barrier_arrive %c1, 256
+    }
+    %cq = sa_sm90.cursor consumer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor consumer : !sa_sm90.cursor<3>
+    %tq = sa_sm90.await %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1> -> !sa_sm90.tile<128, 64, box 128, bf16>
+    %mine = sa_sm90.rows %tq[%wg] : !sa_sm90.tile<128, 64, box 128, bf16> -> !sa_sm90.tile<64, 64, box 128, bf16>
+    %zero = sa_sm90.zero : !sa_sm90.accumulator<64>
+    %p0 = sa_sm90.to_operand %zero : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+    %r:3 = scf.for %i = %c0 to %post#0 step %c1 iter_args(%c = %ck, %p = %p0, %o = %zero)
+        -> (!sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>) : i32 {
+      %k = sa_sm90.await %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_sync %own, 256
+      // expected-note@+1 {{the product}}
+      %s0 = sa_sm90.scores %mine, %k : !sa_sm90.tile<64, 64, box 128, bf16>, !sa_sm90.tile<64, 64, box 64, bf16> -> !sa_sm90.accumulator<64>
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      %v = sa_sm90.await %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      %o0 = sa_sm90.accumulate %o, %p, %v : !sa_sm90.accumulator<64>, !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_arrive %other, 256
+      // expected-error@+1 {{'sa_sm90.wait' op accumulator of a product that may still run: got 2 pending, expected at most 1}}
+      %s1 = sa_sm90.wait 2, %s0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %m:2 = sa_sm90.row_max %s1 : !sa_sm90.accumulator<64>
+      %o1 = sa_sm90.wait 0, %o0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %q = sa_sm90.to_operand %s1 : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e, %q, %o1 : !sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>
+    }
+    sa_sm90.release %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>
+    sa_sm90.store_rows %r#2, %out stride %s valid %n as bf16 : !sa_sm90.accumulator<64>, !llvm.ptr<1>
+  }
+}
+
+// -----
+
+// A tile is stored to while a product reads it.
+
+sa_sm90.kernel @k(%map: !llvm.ptr, %n: i32, %out: !llvm.ptr<1>, %s: i64)
+    threads 384 registers 168 shared 81920 {
+  %rq = sa_sm90.ring at 0 barriers 73728 copies 1 stride 0 : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>
+  %rk = sa_sm90.ring at 16384 barriers 73744 copies 1 stride 0 : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>
+  %posts = sa_sm90.mailbox at 73792 barriers 73824 copies 1 stride 0 : !sa_sm90.mailbox<2, consumers 8>
+  sa_sm90.role "load" warps 0 count 1 registers 40 single_thread {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %cq = sa_sm90.cursor producer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor producer : !sa_sm90.cursor<3>
+    %cm = sa_sm90.cursor producer : !sa_sm90.cursor<2>
+    sa_sm90.post %posts[%cm], %n, %n, %n, %n : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    sa_sm90.load %rq[%cq] from %map[%c0, %c0, %c0] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>, !llvm.ptr
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%c = %ck) -> (!sa_sm90.cursor<3>) : i32 {
+      sa_sm90.load %rk[%c] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      sa_sm90.load %rk[%d] from %map[%i, %c0, %c0] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>, !llvm.ptr
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e : !sa_sm90.cursor<3>
+    }
+  }
+  sa_sm90.role "attend" warps 4 count 8 registers 232 {
+  ^bb0(%warp: i32, %lane: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    %wg = arith.shrui %warp, %c2 : i32
+    %own = arith.addi %wg, %c1 : i32
+    %other = arith.subi %c2, %wg : i32
+    %second = arith.cmpi eq, %wg, %c1 : i32
+    %cm = sa_sm90.cursor consumer : !sa_sm90.cursor<2>
+    %post:4 = sa_sm90.fetch %posts[%cm] : !sa_sm90.mailbox<2, consumers 8>, !sa_sm90.cursor<2>
+    scf.if %second {
+      sa_sm90.barrier_arrive %c1, 256
+    }
+    %cq = sa_sm90.cursor consumer : !sa_sm90.cursor<1>
+    %ck = sa_sm90.cursor consumer : !sa_sm90.cursor<3>
+    %tq = sa_sm90.await %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1> -> !sa_sm90.tile<128, 64, box 128, bf16>
+    %mine = sa_sm90.rows %tq[%wg] : !sa_sm90.tile<128, 64, box 128, bf16> -> !sa_sm90.tile<64, 64, box 128, bf16>
+    %zero = sa_sm90.zero : !sa_sm90.accumulator<64>
+    %p0 = sa_sm90.to_operand %zero : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+    %c3 = arith.constant 3 : i32
+    %bar = arith.addi %wg, %c3 : i32
+    %r:3 = scf.for %i = %c0 to %post#0 step %c1 iter_args(%c = %ck, %p = %p0, %o = %zero)
+        -> (!sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>) : i32 {
+      %k = sa_sm90.await %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_sync %own, 256
+      %s0 = sa_sm90.scores %mine, %k : !sa_sm90.tile<64, 64, box 128, bf16>, !sa_sm90.tile<64, 64, box 64, bf16> -> !sa_sm90.accumulator<64>
+      %d = sa_sm90.advance %c by 1 : !sa_sm90.cursor<3>
+      %v = sa_sm90.await %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3> -> !sa_sm90.tile<64, 64, box 64, bf16>
+      %w = sa_sm90.scratch at 40960[%wg] : !sa_sm90.tile<64, 64, box 64, bf16>
+      // expected-note@+1 {{the product}}
+      %o0 = sa_sm90.accumulate %o, %w, %v : !sa_sm90.accumulator<64>, !sa_sm90.tile<64, 64, box 64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      sa_sm90.barrier_arrive %other, 256
+      %s1 = sa_sm90.wait 1, %s0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%c] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %m:2 = sa_sm90.row_max %s1 : !sa_sm90.accumulator<64>
+      %q = sa_sm90.to_operand %s1 : !sa_sm90.accumulator<64> -> !sa_sm90.operand<64, bf16>
+      // expected-error@+1 {{'sa_sm90.store_operand' op tile that a product still reads: got a store before the wait for the product, expected it after}}
+      sa_sm90.store_operand %q, %w barrier %bar : !sa_sm90.operand<64, bf16>, !sa_sm90.tile<64, 64, box 64, bf16>
+      %o1 = sa_sm90.wait 0, %o0 : !sa_sm90.accumulator<64> -> !sa_sm90.accumulator<64>
+      sa_sm90.release %rk[%d] : !sa_sm90.ring<3, <64, 64, box 64, bf16>, consumers 8>, !sa_sm90.cursor<3>
+      %e = sa_sm90.advance %c by 2 : !sa_sm90.cursor<3>
+      scf.yield %e, %q, %o1 : !sa_sm90.cursor<3>, !sa_sm90.operand<64, bf16>, !sa_sm90.accumulator<64>
+    }
+    sa_sm90.release %rq[%cq] : !sa_sm90.ring<1, <128, 64, box 128, bf16>, consumers 8>, !sa_sm90.cursor<1>
+    sa_sm90.store_rows %r#2, %out stride %s valid %n as bf16 : !sa_sm90.accumulator<64>, !llvm.ptr<1>
+  }
+}
