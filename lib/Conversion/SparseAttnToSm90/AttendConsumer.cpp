@@ -265,7 +265,7 @@ void Consumer::store(const Destination &destination, const Softmax &state,
   for (int row = 0; row < 2; ++row) {
     Value sum = QuadSumOp::create(b, state.sum[row]);
     factor[row] = c.reciprocal(sum);
-    Value log = c.fma(state.max[row], c.scale, c.log2(sum));
+    Value log = c.fadd(c.fmul(state.max[row], c.scale), c.log2(sum));
     lse[row] = c.fmul(log, c.f32(0.693147180559945f));
   }
   out = ScaleRowsOp::create(b, c.outputType(), out, factor[0], factor[1]);

@@ -70,12 +70,15 @@ Softmax mlir::sparseattn::addScores(AttendContext &c, Value scores,
       next.max[row] = c.fmax(old->max[row], next.max[row]);
     keepMaxima(c, *old, next, rescale);
   }
+  // Old and new shifts are rounded alike: the factor of a maximum that stays is
+  // exactly 1, so that nothing drifts over the steps.
   Value shift[2];
   for (int row = 0; row < 2; ++row) {
     shift[row] = c.fmul(next.max[row], c.scale);
     if (old) {
-      Value negated = arith::NegFOp::create(b, shift[row]);
-      rescale.factor[row] = c.exp2(c.fma(old->max[row], c.scale, negated));
+      Value before = c.fmul(old->max[row], c.scale);
+      rescale.factor[row] =
+          c.exp2(arith::SubFOp::create(b, before, shift[row]).getResult());
     }
   }
   weights =
