@@ -39,9 +39,8 @@ double sart::errorBound(DType dtype, double largestScore, double largestValue) {
          std::numeric_limits<float>::min();
 }
 
-double sart::lseErrorBound(double largestScore, int64_t gpuBlocks) {
-  return std::ldexp(1, -16) + std::ldexp(largestScore, -19) +
-         std::ldexp(static_cast<double>(gpuBlocks), -22);
+double sart::lseErrorBound(double largestScore) {
+  return std::ldexp(1, -16) + std::ldexp(largestScore, -19);
 }
 
 /// A NaN counts as infinite: no later value may hide it.
@@ -52,8 +51,7 @@ static void raise(double &largest, double difference) {
 Expected<CheckResult>
 sart::checkAgainstReference(sa_layer *layer, const sa_layer_info &info,
                             RunInputs &inputs, const HostTensor &out,
-                            const HostTensor &lse, int64_t rowsPerHead,
-                            bool onGpu) {
+                            const HostTensor &lse, int64_t rowsPerHead) {
   CheckResult result;
   std::vector<int64_t> rows = sampleRows(info.sq, rowsPerHead);
   int64_t count = static_cast<int64_t>(rows.size());
@@ -90,6 +88,6 @@ sart::checkAgainstReference(sa_layer *layer, const sa_layer_info &info,
   }
   result.keptMass = result.rows ? kept / static_cast<double>(result.rows) : 1;
   result.bound = errorBound(out.dtype, largestScore, largestAbsolute(inputs.v));
-  result.lseBound = lseErrorBound(largestScore, onGpu ? info.kv_blocks : 0);
+  result.lseBound = lseErrorBound(largestScore);
   return result;
 }

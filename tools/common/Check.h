@@ -33,19 +33,16 @@ struct CheckResult {
 /// products, off by a few ulp of s, and moves every weight by that factor.
 double errorBound(DType dtype, double largestScore, double largestValue);
 
-/// Stated bound of |lse - reference|: 2^-16 + 2^-19 * s, far below ln 2. A GPU
-/// adds up a row of `gpuBlocks` kv-blocks in one fp32 sum of approximate
-/// exponentials: 2^-22 more for each block. 0: not on a GPU.
-double lseErrorBound(double largestScore, int64_t gpuBlocks = 0);
+/// Stated bound of |lse - reference|: 2^-16 + 2^-19 * s, far below ln 2.
+double lseErrorBound(double largestScore);
 
 /// Compares `out` and `lse` of the layer's last run with the double precision
 /// reference over the run's mask: `rowsPerHead` evenly spread rows of every
-/// head, first and last included; 0: every row. `onGpu`: the layer ran there.
+/// head, first and last included; 0: every row.
 Expected<CheckResult>
 checkAgainstReference(sa_layer *layer, const sa_layer_info &info,
                       RunInputs &inputs, const HostTensor &out,
-                      const HostTensor &lse, int64_t rowsPerHead,
-                      bool onGpu = false);
+                      const HostTensor &lse, int64_t rowsPerHead);
 
 } // namespace sart
 

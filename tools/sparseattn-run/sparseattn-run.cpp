@@ -308,9 +308,9 @@ Status Run::run() {
 
 Status Run::check() {
   constexpr int64_t sampledRows = 16;
-  Expected<CheckResult> result = checkAgainstReference(
-      layer.get(), info, inputs, out, lse,
-      options.checkMode == "full" ? 0 : sampledRows, options.device == "cuda");
+  Expected<CheckResult> result =
+      checkAgainstReference(layer.get(), info, inputs, out, lse,
+                            options.checkMode == "full" ? 0 : sampledRows);
   if (!result)
     return result.status();
   checkResult = *result;
