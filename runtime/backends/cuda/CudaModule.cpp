@@ -26,6 +26,10 @@ Status CudaFunction::allowShared(const CudaDriver &driver,
                                  int32_t bytes) const {
   if (bytes <= allowedShared.load(std::memory_order_acquire))
     return Status::success();
+  // A smaller limit that another thread sets would replace this one.
+  std::lock_guard<std::mutex> lock(mutex);
+  if (bytes <= allowedShared.load(std::memory_order_relaxed))
+    return Status::success();
   SART_RETURN_IF_ERROR(driver.check(
       driver.funcSetAttribute(handle, functionMaxDynamicSharedBytes, bytes),
       "cuFuncSetAttribute(", name, ", max dynamic shared bytes ", bytes, ")"));

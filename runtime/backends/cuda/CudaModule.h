@@ -22,10 +22,12 @@ struct CudaFunction {
   FunctionHandle handle = nullptr;
   int registers = 0;  ///< per thread
   int localBytes = 0; ///< per thread: stack and spills
-  /// Allows launches with this much dynamic shared memory.
+  /// Allows launches with this much dynamic shared memory; never less than
+  /// before. Safe to call from several threads.
   Status allowShared(const CudaDriver &driver, int32_t bytes) const;
 
 private:
+  mutable std::mutex mutex; ///< held while the limit is set
   mutable std::atomic<int32_t> allowedShared{0};
 };
 

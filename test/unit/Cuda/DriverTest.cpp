@@ -8,7 +8,10 @@
 #include "CudaTensorMap.h"
 #include "CudaTestSupport.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <thread>
 
 using namespace sart;
 using namespace sart::cuda;
@@ -242,6 +245,57 @@ TEST_F(CudaTest, LaunchPassesItsArguments) {
   EXPECT_EQ((*stream)->launch(**function, shape, arguments).message(),
             "shared memory of kernel out of range: got 232449 bytes, expected "
             "at most 232448 on NVIDIA Double");
+}
+
+namespace {
+
+/// Stands in for cuFuncSetAttribute: the first caller is held up until another
+/// has come and gone, or time is over.
+struct SharedLimit {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int calls = 0, finished = 0, limit = 0;
+  static SharedLimit *current;
+
+  static Result set(FunctionHandle, FunctionAttribute, int bytes) {
+    std::unique_lock<std::mutex> lock(current->mutex);
+    bool first = current->calls++ == 0;
+    current->changed.notify_all();
+    if (first)
+      current->changed.wait_for(lock, std::chrono::milliseconds(300),
+                                [] { return current->finished > 0; });
+    current->limit = bytes;
+    return success;
+  }
+};
+SharedLimit *SharedLimit::current = nullptr;
+
+} // namespace
+
+TEST_F(CudaTest, AThreadDoesNotLowerTheSharedMemoryOfAnother) {
+  SharedLimit state;
+  SharedLimit::current = &state;
+  CudaDriver table = DriverDouble::table();
+  table.funcSetAttribute = SharedLimit::set;
+  CudaFunction function;
+  function.name = "kernel";
+  std::thread small(
+      [&] { EXPECT_TRUE(function.allowShared(table, 100000).ok()); });
+  {
+    std::unique_lock<std::mutex> lock(state.mutex);
+    state.changed.wait(lock, [&] { return state.calls > 0; });
+  }
+  EXPECT_TRUE(function.allowShared(table, 180000).ok());
+  {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    ++state.finished;
+  }
+  state.changed.notify_all();
+  small.join();
+  EXPECT_EQ(state.limit, 180000);
+  EXPECT_TRUE(function.allowShared(table, 150000).ok());
+  EXPECT_EQ(state.limit, 180000);
+  EXPECT_EQ(state.calls, 2);
 }
 
 TEST_F(CudaTest, StreamsCopyFillAndWaitForEachOther) {
