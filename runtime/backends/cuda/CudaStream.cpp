@@ -39,6 +39,8 @@ Status CudaEvent::synchronize() const {
 }
 
 Expected<float> CudaEvent::since(const CudaEvent &begin) const {
+  DeviceScope scope(*device);
+  SART_RETURN_IF_ERROR(scope.status());
   float milliseconds = 0;
   SART_RETURN_IF_ERROR(device->driver().check(
       device->driver().eventElapsedTime(&milliseconds, begin.event, event),

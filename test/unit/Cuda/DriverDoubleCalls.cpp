@@ -293,7 +293,7 @@ struct DoubleCalls {
   }
   static Result eventElapsedTime(float *milliseconds, EventHandle begin,
                                  EventHandle end) {
-    ENTER("cuEventElapsedTime");
+    ENTER_IN_CONTEXT("cuEventElapsedTime");
     int from = current->events[indexOf(begin)].time;
     *milliseconds =
         static_cast<float>(current->events[indexOf(end)].time - from);
