@@ -72,6 +72,17 @@ Status CudaBackend::convert(const Program &,
   DeviceScope scope(*shared->device);
   SART_RETURN_IF_ERROR(scope.status());
   for (const ConvertTask &task : tasks) {
+    // One instruction names one window per operand.
+    const ConvertTask &first = tasks.front();
+    if (task.from.dtype != first.from.dtype ||
+        task.to.dtype != first.to.dtype ||
+        task.to.rowElements != first.to.rowElements)
+      return makeError("tasks of a conversion do not match: got ",
+                       toString(task.from.dtype), " to ",
+                       toString(task.to.dtype), " of ", task.to.rowElements,
+                       " elements, expected those of the first task, ",
+                       toString(first.from.dtype), " to ",
+                       toString(first.to.dtype), " of ", first.to.rowElements);
     int64_t rows = task.rowEnd - task.rowBegin;
     if (rows == 0)
       continue;

@@ -357,6 +357,40 @@ TEST_F(CudaBackendTest, UnsupportedProgramsAreRefusedWithAReason) {
             "of GPUs have masks of whole blocks");
 }
 
+TEST_F(CudaBackendTest, TasksOfAConversionThatDifferAreRefused) {
+  Program program = templateOf(small(), topP(0.8f));
+  device = open();
+  auto made = CudaBackend::create(std::make_shared<CudaShared>(
+      device, doubleKernels(driver, {convertKernel(DType::F32, DType::BF16),
+                                     convertKernel(DType::F32, DType::F16)})));
+  ASSERT_TRUE(made.ok());
+  CudaBackend &backend = **made;
+  auto memory = backend.memory().allocate(4096, "rows");
+  ASSERT_TRUE(memory.ok());
+  auto task = [&](DType from, DType to, int64_t columns) {
+    SlotView source{memory->get(), from, 2, columns, columns};
+    SlotView target{memory->get() + 2048, to, 2, columns, columns};
+    return ConvertTask{source, target, 0, 2};
+  };
+  auto messageOf = [&](const ConvertTask &first, const ConvertTask &second) {
+    return backend.convert(program, {first, second}).message();
+  };
+  ConvertTask first = task(DType::F32, DType::BF16, 8);
+  EXPECT_EQ(messageOf(first, first), "");
+  EXPECT_EQ(messageOf(first, task(DType::F32, DType::F16, 8)),
+            "tasks of a conversion do not match: got f32 to f16 of 8 elements, "
+            "expected those of the first task, f32 to bf16 of 8");
+  // Rows that are copied come first: no kernel has their name.
+  EXPECT_EQ(messageOf(task(DType::F32, DType::F32, 8), first),
+            "tasks of a conversion do not match: got f32 to bf16 of 8 "
+            "elements, expected those of the first task, f32 to f32 of 8");
+  EXPECT_EQ(messageOf(first, task(DType::F32, DType::BF16, 16)),
+            "tasks of a conversion do not match: got f32 to bf16 of 16 "
+            "elements, expected those of the first task, f32 to bf16 of 8");
+  BackendCounts counts;
+  EXPECT_TRUE(backend.finish(counts).ok());
+}
+
 TEST_F(CudaBackendTest, EveryFailingCallEndsTheRunAndNamesItself) {
   Program program = templateOf(small(), topP(0.8f));
   auto executor = executorOver(program);
