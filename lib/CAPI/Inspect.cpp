@@ -98,7 +98,10 @@ sa_status sa_layer_get_trace(sa_layer *layer, const char *label,
 sa_status sa_layer_get_mask(sa_layer *layer, uint8_t *bits, size_t size) try {
   if (checkRun(layer, bits, bits) != SA_OK)
     return SA_ERROR;
-  const sart::BlockMask *mask = layer->executor->lastMask();
+  sart::Expected<const sart::BlockMask *> last = layer->executor->lastMask();
+  if (!last)
+    return fail(last.status());
+  const sart::BlockMask *mask = *last;
   if (!mask)
     return fail("mask: got no finished run, expected one before");
   std::vector<uint8_t> values = mask->toBits();
@@ -145,8 +148,13 @@ sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
     if (rows[i] < 0 || rows[i] >= s.sq)
       return fail(sart::concat("row ", i, ": got ", rows[i], ", expected 0 to ",
                                s.sq - 1));
-  const sart::BlockMask *mask =
-      layer->hasRun ? layer->executor->lastMask() : nullptr;
+  const sart::BlockMask *mask = nullptr;
+  if (layer->hasRun && (out || lse)) {
+    sart::Expected<const sart::BlockMask *> last = layer->executor->lastMask();
+    if (!last)
+      return fail(last.status());
+    mask = *last;
+  }
   if ((out || lse) && !mask)
     return fail("layer: got no finished run, expected one before");
   // The mask is in its order; the tensors may be in raster order.

@@ -21,7 +21,10 @@ sa_status sa_layer_get_report(sa_layer *layer, const char **json,
   if (!layer->hasRun)
     return fail("layer: got no finished run, expected one before");
   mlir::sparseattn::RunFacts facts = {layer->compiled.program, layer->stats};
-  facts.mask = layer->executor->lastMask();
+  sart::Expected<const sart::BlockMask *> mask = layer->executor->lastMask();
+  if (!mask)
+    return fail(mask.status());
+  facts.mask = *mask;
   facts.order = layer->compiled.maskOrder ? layer->compiled.maskOrder
                                           : layer->compiled.boundaryOrder;
   facts.version = sa_version();

@@ -188,7 +188,7 @@ Status Executor::State::start(const RunOptions &options) {
   for (auto &arena : shared.arenas)
     arena->unbind();
   for (auto &rank : ranks)
-    rank->restart();
+    SART_RETURN_IF_ERROR(rank->restart());
   return Status::success();
 }
 
@@ -269,30 +269,33 @@ Expected<Program> Executor::boundProgram() const {
   const Program &program = state->shared.program;
   if (program.bound)
     return program;
-  const BlockMask *mask = lastMask();
+  auto mask = lastMask();
+  if (!mask)
+    return mask.status();
   const std::optional<Plan> &plan = state->shared.records[0].plan;
-  if (!mask || !plan)
+  if (!*mask || !plan)
     return makeError("bound program not available: expected a successful run "
                      "first");
   auto binding = bindPlan(program, *plan);
   if (!binding)
     return binding.status();
-  return bindProgram(program, *binding, *mask);
+  return bindProgram(program, *binding, **mask);
 }
 
-const BlockMask *Executor::lastMask() const {
+Expected<const BlockMask *> Executor::lastMask() const {
+  const BlockMask *none = nullptr;
   if (!state->complete)
-    return nullptr;
+    return none;
   if (state->shared.program.bound)
-    return &*state->shared.program.mask;
+    return static_cast<const BlockMask *>(&*state->shared.program.mask);
   if (!state->mask) {
-    for (auto &rank : state->ranks)
-      if (!rank->fetchRows().ok())
-        return nullptr;
+    for (size_t rank = 0; rank < state->ranks.size(); ++rank)
+      if (Status status = state->ranks[rank]->fetchRows(); !status.ok())
+        return makeError("rank ", rank, " mask: ", status.message());
     auto mask = state->shared.assembleMask();
     if (!mask)
-      return nullptr;
+      return mask.status();
     state->mask = std::move(*mask);
   }
-  return &*state->mask;
+  return static_cast<const BlockMask *>(&*state->mask);
 }

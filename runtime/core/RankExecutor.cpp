@@ -32,7 +32,7 @@ RankExecutor::RankExecutor(ExecutorShared &shared, int64_t rank)
       payload[static_cast<size_t>(instruction.windows[1])] = false;
 }
 
-void RankExecutor::restart() {
+Status RankExecutor::restart() {
   next = 0;
   std::fill(tokens.begin(), tokens.end(), nullptr);
   if (!shared.program.bound)
@@ -44,7 +44,9 @@ void RankExecutor::restart() {
   attendEvents.clear();
   parts.clear();
   BackendCounts dropped; // of a run that was begun and not finished
-  (void)backend.finish(dropped);
+  Status left = backend.finish(dropped);
+  return left.ok() ? left
+                   : makeError("rank ", rank, " start: ", left.message());
 }
 
 /// What a trace calls an instruction: its opcode, and the windows that data

@@ -23,8 +23,9 @@ class RankExecutor {
 public:
   RankExecutor(ExecutorShared &shared, int64_t rank);
 
-  /// Back to the first instruction.
-  void restart();
+  /// Back to the first instruction. Errors are those of work that a run left
+  /// under way.
+  Status restart();
   /// Runs instructions up to index `end`. On an error it aborts the transport
   /// and leaves no transfer of this rank in flight.
   RankOutcome runUntil(size_t end);

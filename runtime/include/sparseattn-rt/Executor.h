@@ -81,10 +81,11 @@ public:
   Status finish(const std::vector<RankTensors> &tensors, RunStats &stats);
 
   /// The bound program and the mask of the last run (extras included); an
-  /// error and null before the first successful one. Not while a run is going
-  /// on; the mask lives until the next.
+  /// error and null before the first successful one, and errors where rows of
+  /// the mask cannot be fetched. Not while a run is going on; the mask lives
+  /// until the next.
   Expected<Program> boundProgram() const;
-  const BlockMask *lastMask() const;
+  Expected<const BlockMask *> lastMask() const;
 
 private:
   struct State;

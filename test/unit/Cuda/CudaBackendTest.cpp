@@ -357,6 +357,32 @@ TEST_F(CudaBackendTest, UnsupportedProgramsAreRefusedWithAReason) {
             "of GPUs have masks of whole blocks");
 }
 
+TEST_F(CudaBackendTest, ErrorsOfTheWorkBetweenRunsAreKept) {
+  Program program = templateOf(small(), topP(0.8f));
+  auto executor = executorOver(program);
+  LayerData data(small().shape, 1);
+  runAll(*executor, data);
+  const char *failed = ": got CUDA_ERROR_ILLEGAL_ADDRESS (text of it), "
+                       "expected success";
+  // The rows of the mask are fetched when somebody asks for it.
+  driver.fail("cuStreamSynchronize", errorIllegalAddress);
+  std::string message = concat("rank 0 mask: cuStreamSynchronize()", failed);
+  EXPECT_EQ(executor->lastMask().message(), message);
+  EXPECT_EQ(executor->boundProgram().message(), message);
+  // A run that is begun and dropped leaves work under way.
+  driver.heal();
+  auto shards = data.shards(program.placement);
+  ASSERT_TRUE(executor->begin(shards, {}).ok());
+  driver.fail("cuStreamSynchronize", errorIllegalAddress);
+  RunStats stats;
+  EXPECT_EQ(executor->run(shards, {}, stats).message(),
+            concat("rank 0 start: cuStreamSynchronize()", failed));
+  driver.heal();
+  data.forget();
+  runAll(*executor, data);
+  expectOracle(data, maskOf(*executor), program.scale);
+}
+
 TEST_F(CudaBackendTest, TasksOfAConversionThatDifferAreRefused) {
   Program program = templateOf(small(), topP(0.8f));
   device = open();

@@ -184,11 +184,12 @@ RunStats test::runAll(Executor &executor, LayerData &data,
 }
 
 BlockMask test::maskOf(const Executor &executor) {
-  const BlockMask *mask = executor.lastMask();
-  EXPECT_NE(mask, nullptr);
+  auto mask = executor.lastMask();
+  EXPECT_TRUE(mask.ok() && *mask) << mask.message();
   const LayerShape &shape = executor.program().placement.shape;
-  return mask ? *mask
-              : BlockMask(shape.heads, shape.qBlocks(), shape.kvBlocks());
+  return mask && *mask
+             ? **mask
+             : BlockMask(shape.heads, shape.qBlocks(), shape.kvBlocks());
 }
 
 TemplateOptions test::topP(float p, int64_t minBlocks) {

@@ -81,7 +81,8 @@ TEST(Failure, RankThatFailsMidWayEndsAllAndIsNamed) {
       EXPECT_NE(text.find(" instruction "), std::string::npos) << text;
       EXPECT_NE(text.find("(attend): injected"), std::string::npos) << text;
       EXPECT_EQ(text.find("aborted by"), std::string::npos) << text;
-      EXPECT_EQ(executor->lastMask(), nullptr);
+      auto none = executor->lastMask();
+      EXPECT_TRUE(none.ok() && *none == nullptr) << none.message();
       // The executor is as good as new.
       data.forget();
       runAll(*executor, data);
