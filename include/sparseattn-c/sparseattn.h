@@ -39,8 +39,8 @@ SA_API const char *sa_version(void);
 
 /** A tensor [heads, tokens, elements]; strides in elements, the last one 1.
  *  lse: elements = 1, dtype SA_F32. In runs with device "cuda" the data may
- * also lie in memory of the GPU; work on it that is still under way must be
- * waited for before. */
+ * also lie in memory of the GPU, unless the layer has permute ops; work on it
+ * that is still under way must be waited for before. */
 typedef struct sa_tensor {
   void *data;
   sa_dtype dtype;

@@ -194,6 +194,7 @@ static sa_status finishLayer(sa_engine *engine,
   created->engineMs = engine->createMs;
   created->denseSteps = options.dense_steps;
   created->device = engine->device;
+  created->gpu = engine->gpu;
   created->threads = engine->pool->threads();
   if (options.dense_steps < 0)
     return fail(sart::concat("dense steps: got ", options.dense_steps,

@@ -138,6 +138,12 @@ sa_status sa_layer_reference(sa_layer *layer, const sa_tensor *q,
   for (const Expected<sart::Tensor> &tensor : tensors)
     if (!tensor)
       return fail(tensor.status());
+  const char *names[3] = {"q", "k", "v"};
+  for (int i = 0; i < 3; ++i)
+    if (sart::Status status =
+            checkOnHost(*layer, names[i], *tensors[i], " for the reference");
+        !status.ok())
+      return fail(status);
   if (count < 0)
     return fail(
         sart::concat("count of rows: got ", count, ", expected at least 0"));

@@ -52,6 +52,7 @@ struct sa_layer {
   std::optional<sart::Plan> fixedPlan;
   int64_t denseSteps = 0;
   std::string device;
+  std::shared_ptr<sart::cuda::CudaDevice> gpu; ///< the engine's
   int64_t threads = 0;
   bool hasRun = false;
   sart::RunStats stats;
@@ -104,6 +105,11 @@ void assignSized(T *target, T value) {
   __builtin_memcpy(target, &value, size);
   target->struct_size = given;
 }
+
+/// Refuses a tensor that the host reads or writes and that lies in memory of
+/// the layer's GPU. `where`: after "GPU memory", for the message.
+sart::Status checkOnHost(const sa_layer &layer, const char *name,
+                         const sart::Tensor &tensor, const char *where);
 
 /// Checks sizes, dtype, strides and pointer of a caller's tensor.
 sart::Expected<sart::Tensor> toTensor(const char *name, const sa_tensor *tensor,

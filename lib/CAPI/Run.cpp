@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "CudaMemory.h"
 #include "Objects.h"
 
 #include "sparseattn-rt/CheckedMath.h"
@@ -63,6 +64,19 @@ Expected<Tensor> capi::toTensor(const char *name, const sa_tensor *tensor,
                            ", expected a tensor of less than 2^63 bytes");
   std::copy_n(tensor->sizes, 3, result.sizes.begin());
   return result;
+}
+
+Status capi::checkOnHost(const sa_layer &layer, const char *name,
+                         const Tensor &tensor, const char *where) {
+  if (!layer.gpu || !tensor.data)
+    return Status::success();
+  Expected<bool> onDevice = sart::cuda::isDeviceOnly(*layer.gpu, tensor.data);
+  if (!onDevice)
+    return sart::makeError("data of ", name, ": ", onDevice.message());
+  if (*onDevice)
+    return sart::makeError("data of ", name, ": got GPU memory", where,
+                           ", expected host memory");
+  return Status::success();
 }
 
 /// Which of the five tensors a call brings.
@@ -258,6 +272,12 @@ sa_status sa_layer_run_whole(sa_layer *layer, const sa_tensor *q,
                       shardViews(placement, *tensors[0], *tensors[1],
                                  *tensors[2], *tensors[3], *tensors[4]),
                       options, stats);
+  const char *names[5] = {"q", "k", "v", "out", "lse"};
+  for (int i = 0; i < 5; ++i)
+    if (Status status = checkOnHost(*layer, names[i], *tensors[i],
+                                    " in a layer with permute ops");
+        !status.ok())
+      return fail(status);
   std::vector<int64_t> permutation =
       layer->compiled.boundaryOrder->permutation();
   std::vector<OrderedCopy> copies;

@@ -92,6 +92,11 @@ enum MemoryType : unsigned {
   memoryUnified = 4,
 };
 
+enum PointerAttribute : int {
+  pointerMemoryType = 2, ///< a MemoryType
+  pointerIsManaged = 8,  ///< unsigned
+};
+
 enum TensorMapDataType : int {
   tensorMapUInt8 = 0,
   tensorMapInt32 = 3,

@@ -42,6 +42,8 @@ namespace sart::cuda {
   X(memHostAlloc, cuMemHostAlloc,                                              \
     (void **pointer, size_t bytes, unsigned flags))                            \
   X(memFreeHost, cuMemFreeHost, (void *pointer))                               \
+  X(pointerGetAttribute, cuPointerGetAttribute,                                \
+    (void *value, PointerAttribute attribute, DevicePtr pointer))              \
   X(memcpyAsync, cuMemcpyAsync,                                                \
     (DevicePtr to, DevicePtr from, size_t bytes, StreamHandle stream))         \
   X(memcpy2DAsync, cuMemcpy2DAsync_v2,                                         \

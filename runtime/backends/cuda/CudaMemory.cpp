@@ -81,3 +81,23 @@ void PinnedMemory::swap(PinnedMemory &other) noexcept {
   std::swap(start, other.start);
   std::swap(size, other.size);
 }
+
+Expected<bool> sart::cuda::isDeviceOnly(const CudaDevice &device,
+                                        const void *pointer) {
+  DeviceScope scope(device);
+  SART_RETURN_IF_ERROR(scope.status());
+  const CudaDriver &driver = device.driver();
+  auto address = reinterpret_cast<DevicePtr>(pointer);
+  unsigned type = 0, managed = 0;
+  Result known = driver.pointerGetAttribute(&type, pointerMemoryType, address);
+  if (known == errorInvalidValue)
+    return false; // memory that the driver did not make
+  SART_RETURN_IF_ERROR(
+      driver.check(known, "cuPointerGetAttribute(", pointer, ", memory type)"));
+  if (type != memoryDevice)
+    return false;
+  SART_RETURN_IF_ERROR(driver.check(
+      driver.pointerGetAttribute(&managed, pointerIsManaged, address),
+      "cuPointerGetAttribute(", pointer, ", is managed)"));
+  return managed == 0;
+}

@@ -36,6 +36,10 @@ private:
   int64_t size = 0;
 };
 
+/// Whether `pointer` is of device memory, which the host cannot reach. Pinned
+/// and managed memory is not, nor what the driver knows nothing of.
+Expected<bool> isDeviceOnly(const CudaDevice &device, const void *pointer);
+
 /// Host memory that devices read and write without staging.
 class PinnedMemory {
 public:

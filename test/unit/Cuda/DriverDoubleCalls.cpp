@@ -170,6 +170,16 @@ struct DoubleCalls {
     std::free(pointer);
     return success;
   }
+  static Result pointerGetAttribute(void *value, PointerAttribute attribute,
+                                    DevicePtr pointer) {
+    ENTER_IN_CONTEXT("cuPointerGetAttribute");
+    bool onDevice = current->isDevice(pointer, 1);
+    if (!onDevice && !current->isPinned(pointer))
+      return errorInvalidValue;
+    unsigned type = onDevice ? memoryDevice : memoryHost;
+    *static_cast<unsigned *>(value) = attribute == pointerMemoryType ? type : 0;
+    return success;
+  }
   static Result memcpyAsync(DevicePtr to, DevicePtr from, size_t bytes,
                             StreamHandle stream) {
     ENTER_IN_CONTEXT("cuMemcpyAsync");
