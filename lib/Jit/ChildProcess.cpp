@@ -9,15 +9,20 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <chrono>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <dlfcn.h>
 #include <optional>
+#include <sys/wait.h>
+#include <thread>
 
 using namespace mlir::sparseattn;
 using llvm::SmallString;
@@ -80,10 +85,35 @@ mlir::sparseattn::readWhole(const std::string &path) {
   return (*buffer)->getBuffer().str();
 }
 
+/// The exit status of a child that ended by itself, negative with a `reason` if
+/// it did not; nothing if it had to be killed. LLVM's own time-out is the
+/// process's one alarm clock, which threads would take from each other and from
+/// the program around them.
+static std::optional<int> awaitChild(pid_t child,
+                                     std::chrono::steady_clock::time_point end,
+                                     std::string &reason) {
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = ::waitpid(child, &status, WNOHANG)) == 0) {
+    if (std::chrono::steady_clock::now() >= end) {
+      ::kill(child, SIGKILL);
+      while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+      return std::nullopt;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (ended < 0)
+    reason = llvm::sys::StrError();
+  else if (WIFSIGNALED(status))
+    reason = ::strsignal(WTERMSIG(status));
+  return ended < 0 || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
+}
+
 llvm::Expected<ChildOutput>
 mlir::sparseattn::runChild(const std::string &program,
-                           llvm::ArrayRef<StringRef> arguments,
-                           StringRef what) {
+                           llvm::ArrayRef<StringRef> arguments, StringRef what,
+                           std::chrono::seconds limit) {
   llvm::Expected<TemporaryFolder> folder = TemporaryFolder::create(what);
   if (!folder)
     return folder.takeError();
@@ -96,15 +126,22 @@ mlir::sparseattn::runChild(const std::string &program,
   std::string reason;
   bool notStarted = false;
   auto begin = std::chrono::steady_clock::now();
-  int status = llvm::sys::ExecuteAndWait(
-      program, all, std::nullopt, redirects, /*SecondsToWait=*/0,
-      /*MemoryLimit=*/0, &reason, &notStarted);
-  if (notStarted || status < 0)
+  llvm::sys::ProcessInfo child =
+      llvm::sys::ExecuteNoWait(program, all, std::nullopt, redirects,
+                               /*MemoryLimit=*/0, &reason, &notStarted);
+  std::optional<int> status = -1;
+  if (!notStarted)
+    status = awaitChild(child.Pid, begin + limit, reason);
+  if (!status)
+    return llvm::createStringError(
+        what + ": got no end within " + Twine(limit.count()) + " s from '" +
+        program + "', expected it to run to its end");
+  if (notStarted || *status < 0)
     return llvm::createStringError(
         what + ": got '" + Twine(reason.empty() ? "no reason" : reason) +
         "' from '" + program + "', expected it to run to its end");
   ChildOutput output;
-  output.status = status;
+  output.status = *status;
   output.milliseconds = std::chrono::duration<double, std::milli>(
                             std::chrono::steady_clock::now() - begin)
                             .count();

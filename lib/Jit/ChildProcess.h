@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <chrono>
 #include <string>
 
 namespace mlir {
@@ -41,10 +42,12 @@ struct ChildOutput {
 };
 
 /// Runs `program` and waits for it, with no input. `what` stands in messages.
-/// Fails if it cannot be started or is ended by a signal.
+/// Fails if it cannot be started, is ended by a signal or has not ended after
+/// `limit`: then it is killed.
 llvm::Expected<ChildOutput> runChild(const std::string &program,
                                      llvm::ArrayRef<llvm::StringRef> arguments,
-                                     llvm::StringRef what);
+                                     llvm::StringRef what,
+                                     std::chrono::seconds limit);
 
 llvm::Error writeWhole(const std::string &path, llvm::StringRef content);
 llvm::Expected<std::string> readWhole(const std::string &path);

@@ -25,6 +25,10 @@ using llvm::Twine;
 /// sm_90a is known since PTX ISA 8.0.
 static constexpr unsigned kOldestPtx = 80;
 
+/// More than a thousand times what these take: a program that takes so long
+/// hangs, and engines wait for it.
+static constexpr std::chrono::seconds kVersionLimit(20), kAssembleLimit(120);
+
 /// Text of a log for a message: its lines, joined, and not without end.
 static std::string quoted(StringRef log) {
   constexpr size_t most = 2000;
@@ -99,7 +103,7 @@ llvm::Expected<Ptxas> Ptxas::open(StringRef path) {
     return refuse("which cannot be executed, expected NVIDIA's assembler");
 
   llvm::Expected<ChildOutput> version =
-      runChild(found.file, {"--version"}, "ptxas");
+      runChild(found.file, {"--version"}, "ptxas", kVersionLimit);
   if (!version)
     return version.takeError();
   found.text = parseVersion(version->text);
@@ -141,8 +145,8 @@ llvm::Expected<AssembledPtx> Ptxas::assemble(StringRef ptx,
   if (llvm::Error error = writeWhole(input, ptx))
     return error;
   std::string arch = ("-arch=" + chip).str();
-  llvm::Expected<ChildOutput> child =
-      runChild(file, {"-v", "-O3", arch, input, "-o", output}, "ptxas");
+  llvm::Expected<ChildOutput> child = runChild(
+      file, {"-v", "-O3", arch, input, "-o", output}, "ptxas", kAssembleLimit);
   if (!child)
     return child.takeError();
   if (child->status != 0)

@@ -18,6 +18,10 @@
 using namespace sart;
 using namespace mlir::sparseattn;
 
+/// For hundreds of cases, each warmed up and repeated; and for one import.
+static constexpr std::chrono::hours kRunLimit(1);
+static constexpr std::chrono::minutes kPathLimit(5);
+
 static constexpr const char *kScript = "torch_baseline.py";
 
 BaselineTimes sart::baselineTimes(const DeviceTimes &times) {
@@ -52,7 +56,7 @@ Expected<TorchBaseline> TorchBaseline::open(const std::string &python) {
 }
 
 std::string TorchBaseline::cublas() const {
-  auto output = runChild(python, {script, "--cublas"}, "python");
+  auto output = runChild(python, {script, "--cublas"}, "python", kPathLimit);
   if (!output) {
     llvm::consumeError(output.takeError());
     return "";
@@ -107,7 +111,8 @@ Expected<TorchResults> TorchBaseline::run(llvm::json::Object settings,
   std::string answer = folder->file("results.json");
   if (llvm::Error error = writeWhole(request, text))
     return makeError(llvm::toString(std::move(error)));
-  auto output = runChild(python, {script, request, answer}, "python");
+  auto output =
+      runChild(python, {script, request, answer}, "python", kRunLimit);
   if (!output)
     return makeError(llvm::toString(output.takeError()));
   if (output->status != 0)

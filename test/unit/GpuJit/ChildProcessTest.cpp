@@ -1,0 +1,62 @@
+//===- ChildProcessTest.cpp - Programs that are run for their output ------===//
+//
+// Part of the sparseattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "ChildProcess.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <unistd.h>
+
+using namespace mlir::sparseattn;
+using std::chrono::seconds;
+
+static std::string failureOf(const std::string &program,
+                             llvm::ArrayRef<llvm::StringRef> arguments,
+                             seconds limit) {
+  auto output = runChild(program, arguments, "child", limit);
+  return output ? "none" : llvm::toString(output.takeError());
+}
+
+TEST(ChildProcess, KeepsBothOutputsInOrderAndTheStatus) {
+  auto output = runChild("/bin/sh", {"-c", "echo one; echo two >&2; exit 3"},
+                         "child", seconds(60));
+  ASSERT_TRUE(static_cast<bool>(output)) << llvm::toString(output.takeError());
+  EXPECT_EQ(output->text, "one\ntwo\n");
+  EXPECT_EQ(output->status, 3);
+  EXPECT_GT(output->milliseconds, 0);
+}
+
+TEST(ChildProcess, EndsWhatDoesNotEnd) {
+  auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(failureOf("/bin/sleep", {"30"}, seconds(1)),
+            "child: got no end within 1 s from '/bin/sleep', expected it to "
+            "run to its end");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(20));
+}
+
+TEST(ChildProcess, ThreadsHaveLimitsOfTheirOwn) {
+  // The alarm clock of the process stays its owner's.
+  ::alarm(100);
+  std::string late, inTime;
+  std::thread one([&] { late = failureOf("/bin/sleep", {"30"}, seconds(1)); });
+  std::thread two(
+      [&] { inTime = failureOf("/bin/sleep", {"2"}, seconds(60)); });
+  one.join();
+  two.join();
+  EXPECT_GT(::alarm(0), 0u);
+  EXPECT_NE(late.find("got no end within 1 s"), std::string::npos) << late;
+  EXPECT_EQ(inTime, "none");
+}
+
+TEST(ChildProcess, NamesWhatDidNotStartOrWasKilled) {
+  EXPECT_EQ(failureOf("/no/such/program", {}, seconds(60)).find("child: got '"),
+            0u);
+  std::string killed = failureOf("/bin/sh", {"-c", "kill -9 $$"}, seconds(60));
+  EXPECT_EQ(killed, "child: got 'Killed' from '/bin/sh', expected it to run to "
+                    "its end");
+}
