@@ -14,7 +14,7 @@ using namespace sart;
 using namespace sart::cuda;
 
 /// Room for what the driver says about PTX.
-static constexpr size_t logBytes = 16384;
+static constexpr size_t logBytes = 65536;
 
 static bool isElf(const std::string &image) {
   return image.compare(0, 4,
@@ -70,6 +70,10 @@ CudaModule::load(std::shared_ptr<CudaDevice> device,
         return makeError("kernel ", name, " compiled by the driver: got '",
                          created->driverLog, "', expected no ", warning,
                          " (give a ptxas of another version)");
+    // What is missing from a full log could be just that.
+    if (std::strlen(info.data()) + 1 >= logBytes - 1)
+      return makeError("log of kernel ", name, " compiled by the driver: got ",
+                       logBytes - 1, " bytes or more, expected less");
     return created;
   }
   const DeviceProperties &properties = created->device->properties();
@@ -113,6 +117,11 @@ Expected<const CudaFunction *> CudaModule::function(const std::string &entry) {
       driver.check(driver.funcGetAttribute(&created->localBytes,
                                            functionLocalBytes, created->handle),
                    "cuFuncGetAttribute(", entry, ", local bytes)"));
+  if (!isElf(*image) && created->localBytes > 0)
+    return makeError("kernel ", entry, " compiled by the driver: got ",
+                     created->localBytes,
+                     " bytes of stack and spills a thread, expected 0 (give a "
+                     "ptxas of another version)");
   known = std::move(created);
   return static_cast<const CudaFunction *>(known.get());
 }

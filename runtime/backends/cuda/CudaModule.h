@@ -37,7 +37,7 @@ public:
   /// `name` is that of the kernels, for messages. What the driver says about
   /// PTX goes into `log`, and into the error where it refuses. PTX whose
   /// products it would serialise or whose registers it would not move is
-  /// refused too.
+  /// refused too, and so is a log that fills its room.
   static Expected<std::unique_ptr<CudaModule>>
   load(std::shared_ptr<CudaDevice> device,
        std::shared_ptr<const std::string> image, const std::string &name);
@@ -46,7 +46,8 @@ public:
   CudaModule &operator=(const CudaModule &) = delete;
 
   const std::string &log() const { return driverLog; }
-  /// Asked once of the driver. Needs the device's context.
+  /// Asked once of the driver. Needs the device's context. A function that the
+  /// driver compiled may have no stack and no spills, as one of a cubin.
   Expected<const CudaFunction *> function(const std::string &entry);
 
 private:

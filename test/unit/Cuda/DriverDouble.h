@@ -82,6 +82,7 @@ public:
                  std::function<void(const DoubleLaunch &)> body = nullptr);
   /// Adds the kernel of this name when a module is asked for one that it lacks.
   std::function<void(const std::string &)> makeKernel;
+  int localBytes = 0;      ///< of every function, a thread
   bool checkCubins = true; ///< refuse those without the text sm_90
   /// The call of this symbol fails, after `skip` that do not.
   void fail(const std::string &symbol, Result result, int skip = 0);

@@ -194,6 +194,18 @@ TEST_F(CudaTest, ModulesAreLoadedOnceAndTheirErrorsSayWhy) {
               "kernel attend compiled by the driver: got 'ptxas info: (C7514) "
               "serialized', expected no C751 (give a ptxas of another "
               "version)");
+    EXPECT_EQ(CudaModule::load(device, image("talkative"), "attend").message(),
+              "log of kernel attend compiled by the driver: got 65535 bytes or "
+              "more, expected less");
+    // A cubin's spills were for its compiler to refuse.
+    driver.localBytes = 24;
+    EXPECT_EQ(table.function(image(".version 8.7"), "attend").message(),
+              "kernel attend compiled by the driver: got 24 bytes of stack and "
+              "spills a thread, expected 0 (give a ptxas of another version)");
+    auto loaded = table.function(cubin(), "attend");
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+    EXPECT_EQ((*loaded)->localBytes, 24);
+    driver.localBytes = 0;
   }
 }
 
