@@ -40,7 +40,8 @@ GpuKernelLibrary::create(std::shared_ptr<sart::DiskCache> cache,
                          const std::string &ptxas, GpuKernelEmitters emitters) {
   bool caches = cache && cache->enabled();
   llvm::Expected<GpuTarget> target = gpuTargetWithMemo(
-      ptxas, caches ? cache->folder() : "", sart::DiskCache::defaultMaxBytes);
+      ptxas, caches ? cache->folder() : "",
+      caches ? cache->sizeLimit() : sart::DiskCache::defaultMaxBytes);
   if (!target)
     return sart::makeError(llvm::toString(target.takeError()));
   std::unique_ptr<GpuKernelLibrary> library(
@@ -58,8 +59,8 @@ std::string GpuKernelLibrary::notice() const {
   if (getTarget().ptxas)
     return "";
   return "ptxas: got none, so kernels stay PTX: the driver assembles them, at "
-         "each start, and nobody reads its log (--ptxas, CUDA_HOME or PATH "
-         "name one; PyPI has it as nvidia-cuda-nvcc)";
+         "each start (--ptxas, CUDA_HOME or PATH name one; PyPI has it as "
+         "nvidia-cuda-nvcc)";
 }
 
 void GpuKernelLibrary::registerDialects(DialectRegistry &registry) const {
@@ -98,6 +99,7 @@ struct GpuKernelLibrary::Request {
   // While it is compiled.
   std::vector<sart::ExecutableKernel> kernels;
   CompiledCubin compiled;
+  Status made = Status::success(); ///< its own error, nobody else's
 };
 
 /// The executable of the cache, if it is one for the spec's key.
@@ -181,9 +183,10 @@ Status GpuKernelLibrary::assemble(Request &request) const {
 }
 
 /// Lowers one after the other and leaves each to ptxas meanwhile: a thread
-/// waits for a child process. The first error stops the rest.
-Status GpuKernelLibrary::compileAll(std::vector<Request *> requests,
-                                    MLIRContext &context) {
+/// waits for a child process. An error is its request's alone: others may wait
+/// for the rest.
+void GpuKernelLibrary::compileAll(std::vector<Request *> requests,
+                                  MLIRContext &context) {
   // The longest first.
   llvm::sort(requests, [](const Request *a, const Request *b) {
     auto rank = [](const Request *request) {
@@ -192,32 +195,26 @@ Status GpuKernelLibrary::compileAll(std::vector<Request *> requests,
     };
     return rank(a) < rank(b);
   });
-  std::vector<std::future<Status>> running;
-  Status first = Status::success();
+  std::vector<std::future<void>> running;
   for (Request *request : requests) {
-    first = lower(*request, context);
-    if (!first.ok())
-      break;
-    auto work = [this, request] { return assemble(*request); };
+    request->made = lower(*request, context);
+    if (!request->made.ok())
+      continue;
+    auto work = [this, request] { request->made = assemble(*request); };
     try {
       running.push_back(std::async(std::launch::async, work));
     } catch (const std::system_error &) {
-      first = work(); // no thread to be had
-      if (!first.ok())
-        break;
+      work(); // no thread to be had
     }
   }
-  for (std::future<Status> &future : running) {
-    Status ended = future.get();
-    if (first.ok())
-      first = std::move(ended);
-  }
-  return first;
+  for (std::future<void> &future : running)
+    future.get();
 }
 
-/// Makes what is this caller's to make, in the cache or by compiling.
-Status GpuKernelLibrary::makeAll(std::vector<Request> &requests,
-                                 MLIRContext &context) {
+/// Makes what is this caller's to make, in the cache or by compiling. The
+/// requests have an executable or an error then.
+void GpuKernelLibrary::makeAll(std::vector<Request> &requests,
+                               MLIRContext &context) {
   std::vector<Request *> open;
   for (Request &request : requests) {
     if (!request.claim.own)
@@ -228,8 +225,10 @@ Status GpuKernelLibrary::makeAll(std::vector<Request> &requests,
     if (!request.executable)
       open.push_back(&request);
   }
-  SART_RETURN_IF_ERROR(compileAll(open, context));
+  compileAll(open, context);
   for (Request *request : open) {
+    if (!request->made.ok())
+      continue;
     auto executable = std::make_shared<sart::Executable>();
     executable->kernels = std::move(request->kernels);
     executable->binary = getTarget().ptxas ? std::move(request->compiled.cubin)
@@ -240,7 +239,6 @@ Status GpuKernelLibrary::makeAll(std::vector<Request> &requests,
     }
     request->executable = std::move(executable);
   }
-  return Status::success();
 }
 
 Expected<std::shared_ptr<sart::KernelTable>>
@@ -265,11 +263,12 @@ GpuKernelLibrary::kernelsOf(const std::vector<sart::KernelSpec> &specs,
     if (request.claim.present)
       request.executable = request.claim.present;
   }
-  Status made = makeAll(requests, context);
+  makeAll(requests, context);
   for (Request &request : requests)
     if (request.claim.own)
-      request.claim.own->finish({request.executable, made.message()});
-  SART_RETURN_IF_ERROR(made);
+      request.claim.own->finish({request.executable, request.made.message()});
+  for (const Request &request : requests)
+    SART_RETURN_IF_ERROR(request.made);
 
   auto needed = std::make_shared<sart::KernelTable>();
   for (Request &request : requests) {

@@ -58,11 +58,10 @@ private:
   sart::Expected<const GpuKernelEmitter *>
   emitterOf(const sart::KernelSpec &spec) const;
   SharedExecutable loadCached(const Request &request);
-  sart::Status makeAll(std::vector<Request> &requests, MLIRContext &context);
+  void makeAll(std::vector<Request> &requests, MLIRContext &context);
   sart::Status lower(Request &request, MLIRContext &context);
   sart::Status assemble(Request &request) const;
-  sart::Status compileAll(std::vector<Request *> requests,
-                          MLIRContext &context);
+  void compileAll(std::vector<Request *> requests, MLIRContext &context);
 
   GpuKernelCompiler compiler;
   std::shared_ptr<sart::DiskCache> cache; ///< null: none

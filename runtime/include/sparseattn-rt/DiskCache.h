@@ -46,6 +46,8 @@ public:
   explicit DiskCache(std::string folder, int64_t maxBytes = defaultMaxBytes);
 
   const std::string &folder() const { return path; }
+  /// What all entries may be together, in bytes.
+  int64_t sizeLimit() const { return maxBytes; }
   bool enabled() const { return !path.empty() && !off; }
   /// Keeps nothing from here on, for this reason. To be called before threads
   /// share the cache.

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
@@ -184,9 +185,10 @@ TEST_F(GpuKernelLibraryTest, WithoutPtxasKeepsPtxAndSaysSo) {
   ASSERT_TRUE(table) << table.message();
   EXPECT_NE((*table)->find(mergeSpec())->binary->find(".entry scale("),
             std::string::npos);
-  EXPECT_EQ(engine.library->notice().find("ptxas: got none, so kernels stay "
-                                          "PTX: the driver assembles them"),
-            0u);
+  EXPECT_EQ(engine.library->notice(),
+            "ptxas: got none, so kernels stay PTX: the driver assembles them, "
+            "at each start (--ptxas, CUDA_HOME or PATH name one; PyPI has it "
+            "as nvidia-cuda-nvcc)");
   Engine with(folder, emitter);
   EXPECT_EQ(with.library->notice(), "");
   ASSERT_TRUE(with.kernels({mergeSpec()}));
@@ -290,6 +292,46 @@ TEST_F(GpuKernelLibraryTest, ThoseWhoWaitGetTheError) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(told, 4);
+}
+
+TEST_F(GpuKernelLibraryTest, AnErrorIsThatOfItsOwnKernelAlone) {
+  // One asks for a good and a bad kernel, another one waits for the good one.
+  emitter->slowKind = sart::KernelSpec::Kind::Merge;
+  Engine one(folder, emitter), two(folder, emitter);
+  std::promise<void> begun;
+  std::atomic<bool> told{false};
+  emitter->whenEmitting = [&](const sart::KernelSpec &) {
+    if (!told.exchange(true))
+      begun.set_value();
+  };
+  std::string failure;
+  std::thread first(
+      [&] { failure = one.failure({mergeSpec(), convertSpecs()[0]}); });
+  begun.get_future().wait();
+  auto table = two.kernels({convertSpecs()[0]});
+  first.join();
+  emitter->whenEmitting = nullptr;
+  EXPECT_EQ(failure.find("gpu kernel merge_f32: "), 0u) << failure;
+  ASSERT_TRUE(table) << table.message();
+  EXPECT_TRUE(isCubin((*table)->find(convertSpecs()[0])));
+  EXPECT_EQ(emitter->emitted, 2);
+  // What could be compiled is kept.
+  EXPECT_EQ(one.cache->counters().stored, 1);
+}
+
+TEST_F(GpuKernelLibraryTest, TheMemoKeepsToTheUsersLimit) {
+  fs::create_directories(folder);
+  std::string other = folder + "/0123456789abcdef.sac";
+  std::ofstream(other).close();
+  fs::resize_file(other, uint64_t(sart::DiskCache::defaultMaxBytes) + 4096);
+  auto cache = std::make_shared<sart::DiskCache>(folder, int64_t(1) << 30);
+  auto created = GpuKernelLibrary::create(cache, "", {emitter});
+  ASSERT_TRUE(created) << created.message();
+  EXPECT_TRUE(fs::exists(other));
+  // The memo is beside it.
+  EXPECT_EQ(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()),
+      2);
 }
 
 namespace {

@@ -14,6 +14,8 @@
 #include "sparseattn/Support/ModuleText.h"
 
 #include <atomic>
+#include <functional>
+#include <optional>
 
 namespace mlir {
 namespace sparseattn {
@@ -23,6 +25,10 @@ class ScaleEmitter : public GpuKernelEmitter {
 public:
   std::string variant = "plain"; ///< what recipe() says
   bool slow = false;             ///< ptxas has something to say
+  /// The only kind that is slow, where one is named.
+  std::optional<sart::KernelSpec::Kind> slowKind;
+  /// Called before a kernel is written.
+  std::function<void(const sart::KernelSpec &)> whenEmitting;
   int32_t sharedBytes = 0;
   std::string entry = "scale"; ///< what the launch says
   mutable std::atomic<int> emitted{0};
@@ -41,15 +47,18 @@ public:
       return sart::makeError("conversion: got f32, expected a 16-bit type");
     return variant;
   }
-  sart::Expected<EmittedGpuKernels> emit(const sart::KernelSpec &,
+  sart::Expected<EmittedGpuKernels> emit(const sart::KernelSpec &spec,
                                          const GpuTarget &,
                                          MLIRContext &context) const override {
     ++emitted;
+    if (whenEmitting)
+      whenEmitting(spec);
+    bool slowly = slow || spec.kind == slowKind;
     std::string text = R"(
 llvm.func @scale(%x: !llvm.ptr<1>, %n: i32, %s: f32)
     attributes {nvvm.kernel}
 {
-  )" + std::string(slow ? "nvvm.setmaxregister increase 240" : "") +
+  )" + std::string(slowly ? "nvvm.setmaxregister increase 240" : "") +
                        R"(
   %thread = nvvm.read.ptx.sreg.tid.x : i32
   %step = arith.constant 128 : i32
