@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn/Conversion/SparseAttnToSm90/AttendRecipe.h"
 
+#include "sparseattn-rt/DeviceRouting.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -111,6 +113,51 @@ mlir::sparseattn::overrideRecipe(AttendRecipe &recipe,
                              "probabilities_in_registers, rescale_bits, "
                              "producer_registers or consumer_registers");
   }
+  return checkRecipe(recipe);
+}
+
+sart::Status mlir::sparseattn::checkRecipe(const AttendRecipe &recipe) {
+  auto refuse = [](const char *field, int64_t got, const auto &...expected) {
+    return sart::makeError("recipe: got ", field, "=", got, ", expected ",
+                           expected...);
+  };
+  // 16 keys are what one product of P and V takes.
+  if (recipe.partKeys < 16 || recipe.partKeys % 16 != 0 ||
+      recipe.blockK % recipe.partKeys != 0)
+    return refuse("part_keys", recipe.partKeys,
+                  "a multiple of 16 that divides blocks of ", recipe.blockK);
+  // One slot can be missing in a step; of two it would have to be told which.
+  if (recipe.parts < 1 || recipe.parts > 2)
+    return refuse("parts", recipe.parts, "1 or 2");
+  if (recipe.pairs == 2 && !recipe.probabilitiesInRegisters)
+    return refuse("probabilities_in_registers", 0,
+                  "1 with tiles of 64 query rows");
+  if (recipe.pairs == 2 && recipe.pingPong)
+    return refuse("ping_pong", 1,
+                  "0 with tiles of 64 query rows, which have no partner");
+  if (recipe.queryInRing && !recipe.queryInRegisters)
+    return refuse("query_in_ring", 1, "0 with query_in_registers=0");
+  if (recipe.queryInRing && recipe.tileRows() % recipe.partKeys != 0)
+    return refuse("query_in_ring", 1, "0 where slots of ", recipe.partKeys,
+                  " rows do not divide tiles of ", recipe.tileRows());
+  if (recipe.rescaleBits < 0 || recipe.rescaleBits > 15)
+    return refuse("rescale_bits", recipe.rescaleBits,
+                  "0 to 15, so that P is below the largest fp16");
+  int64_t query = recipe.queryInRing ? recipe.querySlots() : 0;
+  int64_t least = 2 * recipe.parts + query;
+  if (recipe.stages < least)
+    return refuse("stages", recipe.stages, least,
+                  " or more: the keys and values of a step, and ", query,
+                  " for the query");
+  // Before anything is multiplied by it.
+  if (recipe.stages > sart::maxDeviceSharedBytes)
+    return refuse("stages", recipe.stages, "at most ",
+                  sart::maxDeviceSharedBytes);
+  int64_t bytes = AttendLayout(recipe).bytes;
+  if (bytes > sart::maxDeviceSharedBytes)
+    return sart::makeError("shared memory of a recipe: got ", bytes,
+                           " bytes with stages=", recipe.stages,
+                           ", expected at most ", sart::maxDeviceSharedBytes);
   return sart::Status::success();
 }
 

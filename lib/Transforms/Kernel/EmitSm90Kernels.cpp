@@ -46,7 +46,11 @@ LogicalResult EmitSm90KernelsPass::emit(OpBuilder &builder,
   sart::Status status = overrideRecipe(changed, fields);
   if (!status.ok())
     return module.emitError(status.message());
-  return buildAttendKernel(builder, module.getLoc(), spec, changed);
+  FailureOr<sa_sm90::KernelOp> kernel =
+      buildAttendKernel(builder, module.getLoc(), spec, changed);
+  // The table's own kernels are checked by tests. One whose numbers come from
+  // the command line could hang a device.
+  return failed(kernel) ? failure() : verifyKernel(*kernel);
 }
 
 void EmitSm90KernelsPass::runOnOperation() {

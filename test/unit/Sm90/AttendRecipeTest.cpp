@@ -105,6 +105,27 @@ TEST(AttendRecipeTest, EveryRecipeHoldsAStepAndAQuery) {
   }
 }
 
+TEST(AttendRecipeTest, TheTableKeepsItsRules) {
+  for (const AttendRecipe &recipe : attendRecipes())
+    EXPECT_EQ(checkRecipe(recipe).message(), "")
+        << recipe.headDim << " " << recipe.blockQ << " " << recipe.blockK;
+}
+
+TEST(AttendRecipeTest, OverridesAreCheckedTogether) {
+  AttendRecipe recipe;
+  EXPECT_EQ(overrideRecipe(
+                recipe, {"query_in_registers=0", "query_in_ring=0", "stages=5"})
+                .message(),
+            "");
+  recipe = {};
+  EXPECT_EQ(overrideRecipe(recipe, {"stages=9000000000000000000"}).message(),
+            "recipe: got stages=9000000000000000000, expected at most 232448");
+  recipe = {};
+  EXPECT_EQ(overrideRecipe(recipe, {"part_keys=-16"}).message(),
+            "recipe: got part_keys=-16, expected a multiple of 16 that divides "
+            "blocks of 128");
+}
+
 TEST(AttendRecipeTest, NamesRoundTrip) {
   for (const char *name :
        {"attend_bf16_bf16_d128_q128_k64", "attend_f16_f32_d64_q64_k128",

@@ -68,7 +68,10 @@ const AttendRecipe *findAttendRecipe(const sart::KernelSpec &spec);
 
 /// The spec of an attend kernel's name, such as attend_bf16_bf16_d128_q128_k64.
 sart::Expected<sart::KernelSpec> parseAttendName(llvm::StringRef name);
+/// Refuses what the builder cannot do, or what a CTA has no room for.
+sart::Status checkRecipe(const AttendRecipe &recipe);
 /// Sets fields of `recipe` from texts such as "stages=6" or "ping_pong=0".
+/// Errors: those of checkRecipe too.
 sart::Status overrideRecipe(AttendRecipe &recipe,
                             llvm::ArrayRef<std::string> fields);
 

@@ -79,6 +79,10 @@ def EmitSm90KernelsPass : Pass<"sparseattn-emit-sm90-kernels", "::mlir::ModuleOp
     }
     ```
 
+    With `recipe` the fields are changed in every kernel of the run; what the
+    builder cannot do is refused, and each kernel is verified as by
+    `sparseattn-verify-kernel`.
+
     Requires: no symbol of such a name yet.
 
     Guarantees: the kernels verify, and pass `sparseattn-verify-kernel`.
