@@ -14,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 #include "DeviceEmitter.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::sparseattn;
 
@@ -68,6 +70,11 @@ std::pair<Value, Value> OrderEmitter::sliceOf(Value row) {
   Value number = e.cast(e.add(qBegin, row), e.i64);
   Value at = e.offset(mask, e.mul(e.mul(number, maskStride), 4));
   Value count = e.load(e.i32, at);
+  // A row that nobody wrote, or that is longer than its memory, has no tiles.
+  Value most = e.sub(e.cast(maskStride, e.i32), e.integer(1));
+  Value broken = e.orI(e.less(count, e.integer(0)), e.less(most, count));
+  Value told = e.orI(count, e.integer(std::numeric_limits<int32_t>::min()));
+  count = e.select(broken, e.integer(0), count);
   Value list = e.offset(at, 4);
   Value first = e.branch(
       e.lessEqual(kvBegin, e.integer(0)), {e.i32},
@@ -79,7 +86,9 @@ std::pair<Value, Value> OrderEmitter::sliceOf(Value row) {
   Value end = e.branch(
       e.less(largest, kvEnd), {e.i32}, [&]() -> Values { return {count}; },
       [&]() -> Values { return {lowerBound(list, count, kvEnd)}; })[0];
-  return {first, e.most(e.sub(end, first), e.integer(0))};
+  return {
+      e.select(broken, told, first),
+      e.select(broken, e.integer(0), e.most(e.sub(end, first), e.integer(0)))};
 }
 
 void OrderEmitter::sort() {

@@ -205,6 +205,6 @@ Status CudaBackend::attend(const Program &program,
   if (!counted)
     return counted.status();
   attended.back() = {reinterpret_cast<const DeviceTileRecord *>(*counted),
-                     tileCount};
+                     tileCount, first.mask.rowElements - 1};
   return Status::success();
 }

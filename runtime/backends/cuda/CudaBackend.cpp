@@ -139,14 +139,27 @@ Status CudaBackend::launch(const DeviceRoutingLaunch &launch,
   return stream().launch(**function, shape, arguments);
 }
 
+/// The length of a broken row, whose sign bit is set: lengths that are too
+/// large lose it again.
+static int64_t countOf(const DeviceTileRecord &tile) {
+  constexpr int64_t signBit = int64_t(1) << 31;
+  return tile.first < -(signBit >> 1) ? tile.first + signBit : tile.first;
+}
+
 Status CudaBackend::finish(BackendCounts &counts) {
   Status done = space->finish();
   for (const Tiles &call : attended) {
     if (!done.ok())
       break;
     int64_t tiles = 0;
-    for (int64_t i = 0; i < call.count; ++i)
-      tiles += call.records[i].count;
+    for (int64_t i = 0; i < call.count && done.ok(); ++i) {
+      const DeviceTileRecord &tile = call.records[i];
+      tiles += tile.count;
+      if (tile.first < 0)
+        done = makeError("entry ", tile.entry, " of attend, q-block ",
+                         tile.qBlock, ": mask row was not written: got count ",
+                         countOf(tile), ", expected 0 to ", call.mostBlocks);
+    }
     counts.tiles.push_back(tiles);
   }
   for (const Totals &call : routed)

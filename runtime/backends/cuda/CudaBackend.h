@@ -114,6 +114,7 @@ private:
   struct Tiles {
     const DeviceTileRecord *records = nullptr; ///< after the work is done
     int64_t count = 0;
+    int64_t mostBlocks = 0; ///< kv-blocks of a mask row
   };
   struct Totals {
     const DeviceRouteTotals *records = nullptr;

@@ -115,7 +115,9 @@ struct DeviceOrderRecord {
 };
 
 /// One q-block of an entry; visits the kv-blocks
-/// mask[qBlock * maskStride + 1 + first .. + count).
+/// mask[qBlock * maskStride + 1 + first .. + count). A row whose length is not
+/// 0 to maskStride - 1 was not written: count is 0 and first its length with
+/// the sign bit set.
 struct DeviceTileRecord {
   int32_t entry = 0;
   int32_t qBlock = 0;

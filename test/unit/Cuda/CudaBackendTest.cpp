@@ -383,6 +383,29 @@ TEST_F(CudaBackendTest, ErrorsOfTheWorkBetweenRunsAreKept) {
   expectOracle(data, maskOf(*executor), program.scale);
 }
 
+TEST_F(CudaBackendTest, MaskRowsNobodyWroteAreRefused) {
+  Placement placement = small();
+  const LayerShape &shape = placement.shape;
+  Program program =
+      boundOf(placement,
+              BlockMask::dense(shape.heads, shape.qBlocks(), shape.kvBlocks()));
+  for (Instruction &instruction : program.ranks[0])
+    if (instruction.opcode == Opcode::LoadMask)
+      instruction.lists[0].values.resize(static_cast<size_t>(workInts));
+  device = open();
+  auto backend = CudaBackend::create(std::make_shared<CudaShared>(
+      device, doubleKernels(driver, requiredDeviceKernels(program))));
+  ASSERT_TRUE(backend.ok());
+  ExecutorOptions options = strictOptions();
+  options.validate = options.coverage = false;
+  auto executor = executorOf(program, options, std::move(*backend));
+  LayerData data(shape, 1);
+  RunStats stats;
+  EXPECT_EQ(executor->run(data.shards(placement), {}, stats).message(),
+            "rank 0 end of program: entry 1 of attend, q-block 0: mask row was "
+            "not written: got count -1, expected 0 to 4");
+}
+
 TEST_F(CudaBackendTest, TasksOfAConversionThatDifferAreRefused) {
   Program program = templateOf(small(), topP(0.8f));
   device = open();

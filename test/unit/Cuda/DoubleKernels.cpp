@@ -180,6 +180,11 @@ static void orderTiles(const DoubleLaunch &launch) {
     for (int32_t block = record.qBegin; block < record.qEnd; ++block) {
       const int32_t *row =
           at<int32_t>(record.mask) + block * int64_t(record.maskStride);
+      if (row[0] < 0 || row[0] >= record.maskStride) {
+        own.push_back({record.entry, block,
+                       row[0] | std::numeric_limits<int32_t>::min(), 0});
+        continue;
+      }
       const int32_t *begin =
           std::lower_bound(row + 1, row + 1 + row[0], record.kvBegin);
       const int32_t *end =
