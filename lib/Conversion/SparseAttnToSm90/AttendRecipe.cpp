@@ -121,11 +121,10 @@ sart::Status mlir::sparseattn::checkRecipe(const AttendRecipe &recipe) {
     return sart::makeError("recipe: got ", field, "=", got, ", expected ",
                            expected...);
   };
-  // 16 keys are what one product of P and V takes.
-  if (recipe.partKeys < 16 || recipe.partKeys % 16 != 0 ||
+  if (recipe.partKeys < 64 || recipe.partKeys % 64 != 0 ||
       recipe.blockK % recipe.partKeys != 0)
     return refuse("part_keys", recipe.partKeys,
-                  "a multiple of 16 that divides blocks of ", recipe.blockK);
+                  "a multiple of 64 that divides blocks of ", recipe.blockK);
   // One slot can be missing in a step; of two it would have to be told which.
   if (recipe.parts < 1 || recipe.parts > 2)
     return refuse("parts", recipe.parts, "1 or 2");
@@ -149,10 +148,18 @@ sart::Status mlir::sparseattn::checkRecipe(const AttendRecipe &recipe) {
     return refuse("stages", recipe.stages, least,
                   " or more: the keys and values of a step, and ", query,
                   " for the query");
-  // Before anything is multiplied by it.
-  if (recipe.stages > sart::maxDeviceSharedBytes)
-    return refuse("stages", recipe.stages, "at most ",
-                  sart::maxDeviceSharedBytes);
+  // What RingType has.
+  if (recipe.stages > 64)
+    return refuse("stages", recipe.stages, "at most 64");
+  auto movable = [](int64_t registers) {
+    return registers >= 24 && registers <= 256 && registers % 8 == 0;
+  };
+  if (!movable(recipe.producerRegisters))
+    return refuse("producer_registers", recipe.producerRegisters,
+                  "a multiple of 8 from 24 to 256");
+  if (!movable(recipe.consumerRegisters))
+    return refuse("consumer_registers", recipe.consumerRegisters,
+                  "a multiple of 8 from 24 to 256");
   int64_t bytes = AttendLayout(recipe).bytes;
   if (bytes > sart::maxDeviceSharedBytes)
     return sart::makeError("shared memory of a recipe: got ", bytes,

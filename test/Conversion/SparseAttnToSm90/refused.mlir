@@ -24,7 +24,7 @@ module {}
 // NAME: error: name of an attend kernel: got 'attend', expected one such as attend_bf16_bf16_d128_q128_k64
 // TWICE: error: 'sa_sm90.kernel' op name of a kernel to write: got it twice, expected once
 // FIELD: error: field of a recipe: got 'warps', expected stages
-// PART: error: recipe: got part_keys=0, expected a multiple of 16 that divides blocks of 64
+// PART: error: recipe: got part_keys=0, expected a multiple of 64 that divides blocks of 64
 // PARTS: error: recipe: got parts=3, expected 1 or 2
 // SHAREDP: error: recipe: got probabilities_in_registers=0, expected 1 with tiles of 64 query rows
 // PINGPONG: error: recipe: got ping_pong=1, expected 0 with tiles of 64 query rows, which have no partner

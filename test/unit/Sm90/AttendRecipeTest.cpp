@@ -119,10 +119,18 @@ TEST(AttendRecipeTest, OverridesAreCheckedTogether) {
             "");
   recipe = {};
   EXPECT_EQ(overrideRecipe(recipe, {"stages=9000000000000000000"}).message(),
-            "recipe: got stages=9000000000000000000, expected at most 232448");
+            "recipe: got stages=9000000000000000000, expected at most 64");
+  recipe = {};
+  EXPECT_EQ(overrideRecipe(recipe, {"producer_registers=20"}).message(),
+            "recipe: got producer_registers=20, expected a multiple of 8 from "
+            "24 to 256");
+  recipe = {};
+  EXPECT_EQ(overrideRecipe(recipe, {"consumer_registers=260"}).message(),
+            "recipe: got consumer_registers=260, expected a multiple of 8 from "
+            "24 to 256");
   recipe = {};
   EXPECT_EQ(overrideRecipe(recipe, {"part_keys=-16"}).message(),
-            "recipe: got part_keys=-16, expected a multiple of 16 that divides "
+            "recipe: got part_keys=-16, expected a multiple of 64 that divides "
             "blocks of 128");
 }
 
