@@ -86,6 +86,10 @@ mlir::sparseattn::overrideRecipe(AttendRecipe &recipe,
     if (text.getAsInteger(10, value))
       return sart::makeError("field of a recipe: got '", field,
                              "', expected NAME=NUMBER");
+    bool isSwitch = name.contains("_in_") || name == "ping_pong";
+    if (isSwitch && value != 0 && value != 1)
+      return sart::makeError("field of a recipe: got '", field,
+                             "', expected 0 or 1");
     if (name == "stages")
       recipe.stages = value;
     else if (name == "part_keys")

@@ -161,6 +161,10 @@ TEST(AttendRecipeTest, OverridesNameTheirField) {
   EXPECT_FALSE(recipe.pingPong);
   EXPECT_EQ(overrideRecipe(recipe, {"stages"}).message(),
             "field of a recipe: got 'stages', expected NAME=NUMBER");
+  for (const char *field : {"ping_pong=2", "query_in_ring=-1"})
+    EXPECT_EQ(overrideRecipe(recipe, {field}).message(),
+              std::string("field of a recipe: got '") + field +
+                  "', expected 0 or 1");
   EXPECT_EQ(overrideRecipe(recipe, {"warps=1"}).message(),
             "field of a recipe: got 'warps', expected stages, part_keys, "
             "parts, query_in_registers, query_in_ring, ping_pong, "
