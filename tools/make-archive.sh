@@ -5,7 +5,8 @@
 # usage: make-archive.sh [--build-dir DIR] [--fast]
 #   --build-dir  where to build (default build-redistributable/)
 #   --fast       objects of the dev preset, which a compiler cache may have
-#                (assertions stay on), and a quick compression: for tests
+#                (assertions stay on), a quick compression and few GPU
+#                kernels: for tests
 #                (default build-archive-test/)
 set -euo pipefail
 
@@ -15,7 +16,7 @@ fast=no
 while [ $# -gt 0 ]; do
   case "$1" in
   -h | --help)
-    sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
     exit 0
     ;;
   --fast) fast=yes && shift ;;
@@ -63,6 +64,11 @@ version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build_dir/CMakeCache.tx
 name=sparseattn-$version-linux-$(uname -m)
 rm -rf "$build_dir/stage" "$build_dir"/sparseattn-*.tar.xz
 cmake --install "$build_dir" --prefix "$build_dir/stage/$name" >/dev/null
+"$root/tools/install-ptxas.sh" "$build_dir/ptxas" >&2
+one=
+[ "$fast" = no ] || one=--one
+"$root/tools/ship-kernels.sh" "$build_dir/stage/$name" \
+  "$build_dir/ptxas/bin/ptxas" $one >&2
 # The same sources give the same bytes: sorted names, one owner, one time.
 time=$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 0)
 tar --create --directory "$build_dir/stage" --sort=name --owner=0 --group=0 \

@@ -147,7 +147,8 @@ SA_API sa_status sa_layer_get_info(const sa_layer *layer, sa_layer_info *info);
 typedef enum sa_kernel_source {
   SA_KERNEL_COMPILED = 0, /**< for this layer */
   SA_KERNEL_CACHED = 1,   /**< loaded from the cache on disk */
-  SA_KERNEL_PRESENT = 2   /**< in the engine already, for an earlier layer */
+  SA_KERNEL_PRESENT = 2,  /**< in the engine already, for an earlier layer */
+  SA_KERNEL_SHIPPED = 3   /**< came with the library */
 } sa_kernel_source;
 
 typedef struct sa_kernel_info {

@@ -27,12 +27,20 @@ using namespace mlir::sparseattn;
 using sart::Expected;
 using sart::Status;
 
-std::string mlir::sparseattn::gpuKernelPlatform(const GpuTarget &target) {
+std::string
+mlir::sparseattn::gpuKernelPlatform(const std::string &chip,
+                                    unsigned ptxVersion,
+                                    const std::string &ptxasVersion) {
   std::string builds = compilerBuilds();
   if (builds.empty())
     return "";
-  return sart::concat(builds, "chip ", target.chip, "\nptx ", target.ptxVersion,
-                      "\nptxas ", target.ptxasVersion(), "\n");
+  return sart::concat(builds, "chip ", chip, "\nptx ", ptxVersion, "\nptxas ",
+                      ptxasVersion, "\n");
+}
+
+std::string mlir::sparseattn::gpuKernelPlatform(const GpuTarget &target) {
+  return gpuKernelPlatform(target.chip, target.ptxVersion,
+                           target.ptxasVersion());
 }
 
 Expected<std::unique_ptr<GpuKernelLibrary>>
@@ -52,6 +60,11 @@ GpuKernelLibrary::create(std::shared_ptr<sart::DiskCache> cache,
                    "expected ones (link with --build-id)");
   library->cache = std::move(cache);
   library->emitters = std::move(emitters);
+  std::optional<ShippedKernels> shipped =
+      ShippedKernels::open(ShippedKernels::defaultRoot());
+  if (shipped && (ptxas.empty() || shipped->ptxasVersion() ==
+                                       library->getTarget().ptxasVersion()))
+    library->shipped = std::move(shipped);
   return library;
 }
 
@@ -79,6 +92,12 @@ GpuKernelLibrary::emitterOf(const sart::KernelSpec &spec) const {
 
 Expected<std::string>
 GpuKernelLibrary::keyOf(const sart::KernelSpec &spec) const {
+  return keyOf(spec, platform);
+}
+
+Expected<std::string>
+GpuKernelLibrary::keyOf(const sart::KernelSpec &spec,
+                        const std::string &platform) const {
   auto emitter = emitterOf(spec);
   if (!emitter)
     return emitter.status();
@@ -102,22 +121,40 @@ struct GpuKernelLibrary::Request {
   Status made = Status::success(); ///< its own error, nobody else's
 };
 
-/// The executable of the cache, if it is one for the spec's key.
+/// The executable in a payload of the cache; null if it is none for a device.
+static SharedExecutable toExecutable(const std::string &payload) {
+  auto executable = sart::deserializeExecutable(
+      reinterpret_cast<const uint8_t *>(payload.data()), payload.size());
+  if (!executable || executable->kernels.empty() ||
+      !llvm::all_of(executable->kernels, [](const auto &kernel) {
+        return kernel.launch.has_value();
+      }))
+    return nullptr;
+  return std::make_shared<const sart::Executable>(std::move(*executable));
+}
+
 SharedExecutable GpuKernelLibrary::loadCached(const Request &request) {
   if (!caches())
     return nullptr;
   std::optional<std::string> payload = cache->load(request.key);
   if (!payload)
     return nullptr;
-  auto executable = sart::deserializeExecutable(
-      reinterpret_cast<const uint8_t *>(payload->data()), payload->size());
-  if (executable && !executable->kernels.empty() &&
-      llvm::all_of(executable->kernels, [](const auto &kernel) {
-        return kernel.launch.has_value();
-      }))
-    return std::make_shared<const sart::Executable>(std::move(*executable));
-  cache->reject();
-  return nullptr;
+  SharedExecutable executable = toExecutable(*payload);
+  if (!executable)
+    cache->reject();
+  return executable;
+}
+
+SharedExecutable GpuKernelLibrary::loadShipped(const Request &request) const {
+  if (!shipped)
+    return nullptr;
+  Expected<std::string> key = keyOf(
+      request.spec, gpuKernelPlatform(getTarget().chip, shipped->ptxVersion(),
+                                      shipped->ptxasVersion()));
+  if (!key)
+    return nullptr;
+  std::optional<std::string> payload = shipped->load(*key);
+  return payload ? toExecutable(*payload) : nullptr;
 }
 
 Status GpuKernelLibrary::lower(Request &request, MLIRContext &context) {
@@ -220,10 +257,15 @@ void GpuKernelLibrary::makeAll(std::vector<Request> &requests,
     if (!request.claim.own)
       continue;
     request.executable = loadCached(request);
-    request.kind = request.executable ? KernelSource::Kind::Cached
-                                      : KernelSource::Kind::Compiled;
-    if (!request.executable)
-      open.push_back(&request);
+    request.kind = KernelSource::Kind::Cached;
+    if (request.executable)
+      continue;
+    request.executable = loadShipped(request);
+    request.kind = KernelSource::Kind::Shipped;
+    if (request.executable)
+      continue;
+    request.kind = KernelSource::Kind::Compiled;
+    open.push_back(&request);
   }
   compileAll(open, context);
   for (Request *request : open) {
@@ -280,7 +322,9 @@ GpuKernelLibrary::kernelsOf(const std::vector<sart::KernelSpec> &specs,
     }
     loaded[request.key] = request.executable;
     sources.push_back({request.spec.name() + "@" + getTarget().chip,
-                       caches() ? sart::DiskCache::fileName(request.key) : "",
+                       caches() && request.kind != KernelSource::Kind::Shipped
+                           ? sart::DiskCache::fileName(request.key)
+                           : "",
                        request.kind});
     std::shared_ptr<const std::string> binary(request.executable,
                                               &request.executable->binary);

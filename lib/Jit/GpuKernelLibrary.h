@@ -9,6 +9,7 @@
 #define SPARSEATTN_LIB_JIT_GPUKERNELLIBRARY_H
 
 #include "GpuKernelFlights.h"
+#include "ShippedKernels.h"
 
 #include "sparseattn/Jit/GpuKernelCompiler.h"
 #include "sparseattn/Jit/GpuKernelEmitter.h"
@@ -23,6 +24,9 @@ namespace sparseattn {
 /// kernel itself: the builds of this compiler, MLIR and LLVM, the chip, the PTX
 /// ISA and the ptxas. Empty if a build cannot be told from others.
 std::string gpuKernelPlatform(const GpuTarget &target);
+/// The same of kernels that another ptxas made.
+std::string gpuKernelPlatform(const std::string &chip, unsigned ptxVersion,
+                              const std::string &ptxasVersion);
 
 /// Every kernel for one GPU target that an engine compiled or loaded so far.
 /// Nothing of a GPU is touched: kernels are bytes until a backend loads them.
@@ -58,6 +62,11 @@ private:
   sart::Expected<const GpuKernelEmitter *>
   emitterOf(const sart::KernelSpec &spec) const;
   SharedExecutable loadCached(const Request &request);
+  /// Of the kernels that came with the library. Where a ptxas was asked for by
+  /// name, only what that version made.
+  SharedExecutable loadShipped(const Request &request) const;
+  sart::Expected<std::string> keyOf(const sart::KernelSpec &spec,
+                                    const std::string &platform) const;
   void makeAll(std::vector<Request> &requests, MLIRContext &context);
   sart::Status lower(Request &request, MLIRContext &context);
   sart::Status assemble(Request &request) const;
@@ -67,6 +76,7 @@ private:
   std::shared_ptr<sart::DiskCache> cache; ///< null: none
   GpuKernelEmitters emitters;
   std::string platform; ///< of the key: all but the kernel
+  std::optional<ShippedKernels> shipped;
   std::map<std::string, SharedExecutable> loaded; ///< by key
 };
 

@@ -125,6 +125,39 @@ def loads(archive):
     archive.expect("version", status == 0 and "LLVM" in out, (status, out, err))
 
 
+GPU_LAYER = """
+!x = tensor<2x700x128xbf16>
+!mask = !sparseattn.mask<2x6x6, block = 128x128, tokens = 700x700>
+func.func @layer(%q: !x, %k: !x, %v: !x) -> !x {
+  %pq = sparseattn.pool %q block 128 : !x -> tensor<2x6x128xf32>
+  %pk = sparseattn.pool %k block 128 : !x -> tensor<2x6x128xf32>
+  %mask = sparseattn.route %pq, %pk policy #sparseattn.top_p<p = 0.9> scale 0.1
+    : tensor<2x6x128xf32>, tensor<2x6x128xf32> -> !mask
+  %o, %lse = sparseattn.attend %q, %k, %v, %mask scale 0.1
+    : !x, !x, !x, !mask -> !x, tensor<2x700xf32>
+  return %o : !x
+}
+"""
+
+
+def ships_kernels(archive):
+    """GPU kernels of a standard shape are there, without a ptxas; others are compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("shipped", GPU_LAYER),
+                           ("compiled", GPU_LAYER.replace("bf16", "f16"))):
+            layer = os.path.join(folder, "layer.mlir")
+            with open(layer, "w", encoding="utf-8") as file:
+                file.write(text)
+            # The archive of a whole release has those of f16 too.
+            fast = "archive-test" in archive.build_dir or name == "shipped"
+            status, out, err = archive.start("run", layer, "--device", "cuda", "--compile-only",
+                                             "--cache-dir", os.path.join(folder, "cache"))
+            attend = [line.split() for line in out.splitlines() if line.startswith("kernel ")
+                      and "attend" in line]
+            good = status == 0 and len(attend) == 1 and (not fast or attend[0][2].rstrip(",") == name)
+            archive.expect(f"gpu-kernels-{name}", good, (status, out, err))
+
+
 def beside_another_llvm(archive, folder):
     """A host that brings an LLVM and a C++ library of its own."""
     host = os.path.join(folder, "unittests", "capi-one-layer")
@@ -180,6 +213,7 @@ def main():
     needs(archive)
     shows(archive)
     loads(archive)
+    ships_kernels(archive)
     beside_another_llvm(archive, sys.argv[1])
     consumers(archive)
     sys.exit(1 if archive.failed else 0)

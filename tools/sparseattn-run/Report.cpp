@@ -19,7 +19,7 @@ static json compileJson(const sa_compile_info &compile) {
   for (int64_t i = 0; i < compile.kernel_count; ++i) {
     const sa_kernel_info &kernel = compile.kernels[i];
     bool cached = kernel.source == SA_KERNEL_CACHED;
-    warm = warm && cached;
+    warm = warm && (cached || kernel.source == SA_KERNEL_SHIPPED);
     kernels.push_back(
         {{"name", kernel.name}, {"key", kernel.key}, {"cached", cached}});
   }

@@ -207,7 +207,9 @@ void Run::printKernels() const {
   for (int64_t i = 0; i < compileInfo.kernel_count; ++i) {
     const sa_kernel_info &kernel = compileInfo.kernels[i];
     std::printf("kernel     %s %s%s%s\n", kernel.name,
-                kernel.source == SA_KERNEL_CACHED ? "cached" : "compiled",
+                kernel.source == SA_KERNEL_CACHED    ? "cached"
+                : kernel.source == SA_KERNEL_SHIPPED ? "shipped"
+                                                     : "compiled",
                 *kernel.key ? ", key " : "", kernel.key);
   }
   std::printf(

@@ -53,7 +53,8 @@ struct KernelSource {
   enum class Kind : uint8_t {
     Compiled, ///< for this layer
     Cached,   ///< loaded from the cache on disk
-    Present   ///< in the process already, for an earlier layer
+    Present,  ///< in the process already, for an earlier layer
+    Shipped   ///< came with the library
   };
   std::string name;
   std::string key; ///< file in the cache; empty without one
