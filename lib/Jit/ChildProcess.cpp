@@ -85,21 +85,29 @@ mlir::sparseattn::readWhole(const std::string &path) {
   return (*buffer)->getBuffer().str();
 }
 
+/// A disk may not fill up with what a program says.
+static constexpr uint64_t kMostOutput = uint64_t(64) << 20;
+
 /// The exit status of a child that ended by itself, negative with a `reason` if
 /// it did not; nothing if it had to be killed. LLVM's own time-out is the
 /// process's one alarm clock, which threads would take from each other and from
 /// the program around them.
-static std::optional<int> awaitChild(pid_t child,
+static std::optional<int> awaitChild(pid_t child, const std::string &log,
                                      std::chrono::steady_clock::time_point end,
                                      std::string &reason) {
   int status = 0;
   pid_t ended = 0;
   while ((ended = ::waitpid(child, &status, WNOHANG)) == 0) {
-    if (std::chrono::steady_clock::now() >= end) {
+    uint64_t bytes = 0;
+    bool floods = !llvm::sys::fs::file_size(log, bytes) && bytes > kMostOutput;
+    if (floods || std::chrono::steady_clock::now() >= end) {
       ::kill(child, SIGKILL);
       while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-      return std::nullopt;
+      if (!floods)
+        return std::nullopt;
+      reason = "more than 64 MiB of output";
+      return -1;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -131,7 +139,7 @@ mlir::sparseattn::runChild(const std::string &program,
                                /*MemoryLimit=*/0, &reason, &notStarted);
   std::optional<int> status = -1;
   if (!notStarted)
-    status = awaitChild(child.Pid, begin + limit, reason);
+    status = awaitChild(child.Pid, log, begin + limit, reason);
   if (!status)
     return llvm::createStringError(
         what + ": got no end within " + Twine(limit.count()) + " s from '" +

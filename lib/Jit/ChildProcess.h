@@ -42,8 +42,8 @@ struct ChildOutput {
 };
 
 /// Runs `program` and waits for it, with no input. `what` stands in messages.
-/// Fails if it cannot be started, is ended by a signal or has not ended after
-/// `limit`: then it is killed.
+/// Fails if it cannot be started, is ended by a signal, or has not ended after
+/// `limit` or says more than 64 MiB: then it is killed.
 llvm::Expected<ChildOutput> runChild(const std::string &program,
                                      llvm::ArrayRef<llvm::StringRef> arguments,
                                      llvm::StringRef what,

@@ -39,6 +39,12 @@ TEST(ChildProcess, EndsWhatDoesNotEnd) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(20));
 }
 
+TEST(ChildProcess, EndsWhatSaysTooMuch) {
+  EXPECT_EQ(failureOf("/bin/cat", {"/dev/zero"}, seconds(60)),
+            "child: got 'more than 64 MiB of output' from '/bin/cat', expected "
+            "it to run to its end");
+}
+
 TEST(ChildProcess, ThreadsHaveLimitsOfTheirOwn) {
   // The alarm clock of the process stays its owner's.
   ::alarm(100);
