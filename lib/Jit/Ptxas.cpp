@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -24,6 +25,21 @@ using llvm::Twine;
 
 /// sm_90a is known since PTX ISA 8.0.
 static constexpr unsigned kOldestPtx = 80;
+
+/// A file that was cut off has lost its section headers, which come last.
+static bool isWholeElf(StringRef bytes) {
+  auto file = llvm::object::ELF64LEFile::create(bytes);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return false;
+  }
+  auto sections = file->sections();
+  if (!sections) {
+    llvm::consumeError(sections.takeError());
+    return false;
+  }
+  return !sections->empty();
+}
 
 /// More than a thousand times what these take: a program that takes so long
 /// hangs, and engines wait for it.
@@ -157,11 +173,11 @@ llvm::Expected<AssembledPtx> Ptxas::assemble(StringRef ptx,
   assembled.log = std::move(child->text);
   assembled.milliseconds = child->milliseconds;
   llvm::Expected<std::string> cubin = readWhole(output);
-  if (!cubin || !StringRef(*cubin).starts_with("\177ELF")) {
+  if (!cubin || !isWholeElf(*cubin)) {
     llvm::consumeError(cubin.takeError());
     return llvm::createStringError(
         "ptxas: got no cubin from '" + file +
-        "', expected an ELF file: " + quoted(assembled.log));
+        "', expected a whole ELF file: " + quoted(assembled.log));
   }
   assembled.cubin = std::move(*cubin);
   assembled.report = parsePtxasLog(assembled.log);
