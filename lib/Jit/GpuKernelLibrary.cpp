@@ -45,7 +45,8 @@ std::string mlir::sparseattn::gpuKernelPlatform(const GpuTarget &target) {
 
 Expected<std::unique_ptr<GpuKernelLibrary>>
 GpuKernelLibrary::create(std::shared_ptr<sart::DiskCache> cache,
-                         const std::string &ptxas, GpuKernelEmitters emitters) {
+                         const std::string &ptxas, GpuKernelEmitters emitters,
+                         const std::string &shippedRoot) {
   bool caches = cache && cache->enabled();
   llvm::Expected<GpuTarget> target = gpuTargetWithMemo(
       ptxas, caches ? cache->folder() : "",
@@ -60,8 +61,7 @@ GpuKernelLibrary::create(std::shared_ptr<sart::DiskCache> cache,
                    "expected ones (link with --build-id)");
   library->cache = std::move(cache);
   library->emitters = std::move(emitters);
-  std::optional<ShippedKernels> shipped =
-      ShippedKernels::open(ShippedKernels::defaultRoot());
+  std::optional<ShippedKernels> shipped = ShippedKernels::open(shippedRoot);
   if (shipped && (ptxas.empty() || shipped->ptxasVersion() ==
                                        library->getTarget().ptxasVersion()))
     library->shipped = std::move(shipped);

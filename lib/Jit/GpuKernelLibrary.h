@@ -36,9 +36,12 @@ class GpuKernelLibrary {
 public:
   /// `ptxas`: the file of it; empty: the one that is found; "none": no
   /// assembler. `cache` may be null. Errors: those of Ptxas::open.
+  /// `shippedRoot`: where kernels may be that came with the library; empty:
+  /// nowhere.
   static sart::Expected<std::unique_ptr<GpuKernelLibrary>>
   create(std::shared_ptr<sart::DiskCache> cache, const std::string &ptxas,
-         GpuKernelEmitters emitters);
+         GpuKernelEmitters emitters,
+         const std::string &shippedRoot = ShippedKernels::defaultRoot());
 
   const GpuTarget &getTarget() const { return compiler.getTarget(); }
   /// What a user has to know about the target; empty if nothing.

@@ -45,10 +45,10 @@ std::vector<sart::KernelSpec> convertSpecs() {
 /// What an engine has: a library and a context.
 struct Engine {
   Engine(const std::string &folder, std::shared_ptr<ScaleEmitter> emitter,
-         const std::string &ptxas = "")
+         const std::string &ptxas = "", const std::string &shipped = "")
       : cache(std::make_shared<sart::DiskCache>(folder)),
         context(mlir::MLIRContext::Threading::DISABLED) {
-    auto created = GpuKernelLibrary::create(cache, ptxas, {emitter});
+    auto created = GpuKernelLibrary::create(cache, ptxas, {emitter}, shipped);
     if (!created) {
       ADD_FAILURE() << created.message();
       std::exit(1);
@@ -124,6 +124,38 @@ TEST_F(GpuKernelLibraryTest, CompilesOnceThenLoads) {
   EXPECT_EQ(engine.cache->counters().hits, 1);
   EXPECT_EQ(engine.cache->counters().misses, 0);
   EXPECT_EQ(emitter->emitted, 1);
+}
+
+TEST_F(GpuKernelLibraryTest, TakesKernelsThatCameWithTheLibrary) {
+  std::string root = folder + "/kernels", version;
+  unsigned isa = 0;
+  {
+    Engine maker(folder + "/made", emitter);
+    ASSERT_TRUE(maker.kernels({mergeSpec()}));
+    version = maker.library->getTarget().ptxasVersion();
+    isa = maker.library->getTarget().ptxVersion;
+  }
+  fs::create_directories(root);
+  fs::create_directories(root + "/other");
+  fs::create_directories(root + "/ptxas--isa-90");
+  std::string of = root + "/ptxas-" + version + "-isa-" + std::to_string(isa);
+  fs::rename(folder + "/made", of);
+  auto kindOf = [&](const std::string &ptxas, const std::string &shipped) {
+    Engine engine("", emitter, ptxas, shipped);
+    auto table = engine.kernels({mergeSpec()});
+    EXPECT_TRUE(table) << table.message();
+    EXPECT_EQ(engine.sources[0].key, "");
+    return engine.sources[0].kind;
+  };
+  EXPECT_EQ(kindOf("", root), KernelSource::Kind::Shipped);
+  EXPECT_EQ(emitter->emitted, 1);
+  // The assembler that was asked for has the last word.
+  EXPECT_EQ(kindOf("none", root), KernelSource::Kind::Compiled);
+  EXPECT_EQ(kindOf("", ""), KernelSource::Kind::Compiled);
+  // Made by another version: another key.
+  fs::rename(of, root + "/ptxas-1.2.3-isa-" + std::to_string(isa));
+  EXPECT_EQ(kindOf("", root), KernelSource::Kind::Compiled);
+  EXPECT_EQ(kindOf("", folder + "/absent"), KernelSource::Kind::Compiled);
 }
 
 TEST_F(GpuKernelLibraryTest, KernelsGoWithTheLastEngine) {
