@@ -33,6 +33,7 @@ CASES = [
     (28, 7, 2048, 1000, 0.3, "empty"),
     (2, 2, 2048, 2048, 0.3, "all empty"),
     (4, 4, 4096, 4096, 0.3, "large"),
+    (4, 4, 4096, 4096, 0.3, "huge"),
     (4, 4, 4000, 3001, 0.3, "negative"),
     (4, 4, 3000, 3000, 0.4, "strided"),
     (3, 3, 3000, 2999, 0.4, "packed"),
@@ -80,6 +81,8 @@ def make_inputs(case, meta, generator, batch=1):
     q, k, v = random(heads, sq), random(kv_heads, skv), random(kv_heads, skv)
     if style == "large":
         q = q * 10
+    if style == "huge":  # magnitude 100 and more
+        q = q * 30
     if style == "negative":  # every score far below zero
         q, k = q.abs() * 2, -k.abs()
     q_blocks = -(-sq // meta["block_q"])
