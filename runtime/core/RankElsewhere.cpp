@@ -118,9 +118,10 @@ Status RankExecutor::routeByRuleElsewhere(const std::vector<Work> &work,
       record().routing.keptPooledMass += 1;
       eventTiles += row[0];
       summary[0] += static_cast<uint32_t>(row[0]);
-      for (int32_t j = 1; j <= row[0]; ++j)
-        summary[static_cast<size_t>(1 + row[j] / 32)] |= uint32_t(1)
-                                                         << (row[j] % 32);
+      for (int32_t j = 1; j <= row[0]; ++j) {
+        auto kvBlock = static_cast<uint32_t>(row[j]);
+        summary[size_t(1) + kvBlock / 32] |= uint32_t(1) << (kvBlock % 32);
+      }
     }
     SART_RETURN_IF_ERROR(rows.store());
     int64_t bytes = words * byteSize(DType::I32);

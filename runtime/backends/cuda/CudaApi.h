@@ -31,6 +31,9 @@ using FunctionHandle = struct FunctionRecord *;
 using GraphHandle = struct GraphRecord *;
 using GraphExecHandle = struct GraphExecRecord *;
 
+// Enum constants are named as the driver names them, without its prefixes.
+// NOLINTBEGIN(readability-identifier-naming)
+
 /// Results the runtime tells apart; the driver names all of them.
 enum ResultCode : int {
   success = 0,
@@ -119,6 +122,8 @@ enum TensorMapPromotion : int {
   tensorMapPromotion256 = 3,
 };
 enum TensorMapFill : int { tensorMapFillZero = 0 };
+
+// NOLINTEND(readability-identifier-naming)
 
 /// What a kernel takes by value; the driver writes it.
 struct alignas(128) TensorMap {

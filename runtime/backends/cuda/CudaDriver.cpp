@@ -17,11 +17,14 @@ CudaDriver::fromSymbols(const char *library,
                         void *(*find)(void *, const char *), void *context) {
   CudaDriver driver;
   std::string missing;
+// A type that is written in parts cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define SART_CUDA_FIND(member, symbol, parameters)                             \
   driver.member =                                                              \
       reinterpret_cast<Result(*) parameters>(find(context, #symbol));          \
   if (!driver.member)                                                          \
     missing += missing.empty() ? #symbol : ", " #symbol;
+  // NOLINTEND(bugprone-macro-parentheses)
   SART_CUDA_FUNCTIONS(SART_CUDA_FIND)
 #undef SART_CUDA_FIND
   if (!missing.empty())

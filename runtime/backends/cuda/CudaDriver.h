@@ -99,8 +99,11 @@ namespace sart::cuda {
 
 /// The functions of the driver. Immutable once made; shared by all devices.
 struct CudaDriver {
+// A declaration's name and parameters cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define SART_CUDA_MEMBER(member, symbol, parameters)                           \
   Result(*member) parameters = nullptr;
+  // NOLINTEND(bugprone-macro-parentheses)
   SART_CUDA_FUNCTIONS(SART_CUDA_MEMBER)
 #undef SART_CUDA_MEMBER
   std::shared_ptr<void> library; ///< stays open as long as the table

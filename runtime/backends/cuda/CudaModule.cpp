@@ -55,6 +55,8 @@ CudaModule::load(std::shared_ptr<CudaDevice> device,
   JitOption options[] = {jitInfoLogBuffer, jitInfoLogBufferBytes,
                          jitErrorLogBuffer, jitErrorLogBufferBytes,
                          jitLogVerbose};
+  // The driver takes numbers as pointers.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto number = [](size_t value) { return reinterpret_cast<void *>(value); };
   // One byte stays, so that the text ends.
   void *values[] = {info.data(), number(logBytes - 1), errors.data(),

@@ -107,8 +107,10 @@ Expected<std::shared_ptr<char>> CudaSpace::allocate(int64_t bytes,
   DeviceScope scope(*device());
   SART_RETURN_IF_ERROR(scope.status());
   SART_RETURN_IF_ERROR(work->fill(owner->address(), 0, bytes + cacheLine));
+  // Addresses of the device are numbers; the executor's are pointers.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto *start = reinterpret_cast<char *>(owner->address());
-  return std::shared_ptr<char>(std::move(owner), start);
+  return std::shared_ptr<char>(owner, start);
 }
 
 Status CudaSpace::fill(const MemoryRows &to, uint8_t value) {

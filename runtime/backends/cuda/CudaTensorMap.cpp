@@ -88,6 +88,7 @@ Expected<TensorMap> sart::cuda::encodeTensorMap(const CudaDriver &driver,
   SART_RETURN_IF_ERROR(driver.check(
       driver.tensorMapEncodeTiled(
           &map, tensorMapType(view.dtype), 4,
+          // NOLINTNEXTLINE(performance-no-int-to-ptr): as the driver has it
           reinterpret_cast<void *>(static_cast<uintptr_t>(view.address)),
           extents, strideBytes, box, steps, tensorMapInterleaveNone,
           tensorMapSwizzle128, tensorMapPromotion256, tensorMapFillZero),

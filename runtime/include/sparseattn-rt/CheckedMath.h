@@ -39,9 +39,13 @@ inline std::optional<int64_t> checkedMul(int64_t a, int64_t b) {
 template <typename Sizes>
 std::optional<int64_t> checkedExtent(int64_t unit, const Sizes &sizes) {
   std::optional<int64_t> extent = unit;
-  for (int64_t size : sizes)
-    if (size != 0 && !(extent = checkedMul(*extent, size)))
+  for (int64_t size : sizes) {
+    if (size == 0)
+      continue;
+    extent = checkedMul(*extent, size);
+    if (!extent)
       break;
+  }
   return extent;
 }
 
