@@ -49,7 +49,7 @@ compression=--lzma2=preset=9e
 if [ "$fast" = yes ]; then
   settings=(-DSPARSEATTN_ENABLE_ASSERTIONS=ON)
   flags=-O2
-  compression=--lzma2=preset=0
+  compression=--lzma2=preset=3
 fi
 (cd "$root" && cmake --preset redistributable -B "$build_dir" "${settings[@]}" \
   -DCMAKE_C_FLAGS_RELEASE="$flags" -DCMAKE_CXX_FLAGS_RELEASE="$flags") \

@@ -37,6 +37,8 @@ def main():
         sys.exit(f"error: content of the archive: got {names}, expected one folder")
     tree = os.path.join(unpacked, names[0])
     os.symlink(os.path.join(tree, "bin"), os.path.join(folder, "bin"))
+    # Where the tests look for the assemblers; make-archive.sh has put them there.
+    os.symlink(os.path.join(os.path.dirname(archive), "ptxas"), os.path.join(folder, "ptxas"))
 
     unittests = os.path.join(folder, "unittests")
     os.mkdir(unittests)
