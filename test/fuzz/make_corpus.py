@@ -274,6 +274,19 @@ def cache_file(tools):
         yield f"entry-executable-{len(key)}", under_hash(b"SACACH", counted(key) + counted(kernels))
 
 
+def machine_file(tools):
+    for path in sorted(glob.glob(os.path.join(ROOT, "runtime", "machines", "*.json"))):
+        with open(path, encoding="utf-8") as file:
+            machine = json.load(file)
+        name = os.path.basename(path).removesuffix(".json")
+        # One kernel is as good as six.
+        machine["device"]["kernels"] = machine["device"]["kernels"][:1]
+        yield name, json.dumps(machine, separators=(",", ":")).encode()
+        machine["links"] = []
+        if name == "h200x8":
+            yield "one-rank", json.dumps(machine, separators=(",", ":")).encode()
+
+
 def write_dictionary(target, texts):
     """Words that several seeds have, for libFuzzer to put in."""
     counts = collections.Counter()
@@ -291,6 +304,7 @@ SEEDS = {
     "command-line": command_line,
     "latents": latents,
     "layer-text": layer_text,
+    "machine-file": machine_file,
     "npz": npz,
     "plan-text": plan_text,
     "program-bytes": program_bytes,
@@ -318,7 +332,7 @@ def main():
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(data)
             total += len(data)
-        if target.endswith("-text"):
+        if target.endswith("-text") or target == "machine-file":
             write_dictionary(target, texts)
         print(f"{target}: {len(os.listdir(folder))} files, {total} bytes of seeds")
 

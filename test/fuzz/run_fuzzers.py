@@ -30,6 +30,7 @@ TARGETS = {
     "command-line": (512, ()),
     "latents": (8192, ()),
     "layer-text": (4096, ()),
+    "machine-file": (4096, ()),
     "mask-file": (4096, ("trace-file",)),
     "npz": (16384, ()),
     "plan-text": (8192, ()),
