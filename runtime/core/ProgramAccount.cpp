@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramAccount.h"
+#include "AttendWork.h"
 
 #include <algorithm>
 
@@ -142,12 +143,7 @@ void ProgramAccount::attend(int64_t rank, const Instruction &instruction,
   RankWork &mine = work[static_cast<size_t>(rank)];
   int64_t rows = 0;
   for (Work entry : WorkList(instruction.lists[0].values)) {
-    for (int64_t row = first + entry.qBegin; row < first + entry.qEnd; ++row) {
-      const int32_t *begin = mask.row(entry.head, row);
-      const int32_t *end = begin + mask.count(entry.head, row);
-      step.tiles += std::lower_bound(begin, end, entry.kvEnd) -
-                    std::lower_bound(begin, end, entry.kvBegin);
-    }
+    step.tiles += tilesOf(mask, entry, first);
     rows += entry.qEnd - entry.qBegin;
     if (std::find(mine.heads.begin(), mine.heads.end(), entry.head) ==
         mine.heads.end())

@@ -87,7 +87,7 @@ KernelCost Machine::kernelOf(const LayerShape &shape) const {
                           return distanceOf(a, shape) < distanceOf(b, shape);
                         });
   KernelCost cost;
-  cost.kernel = &kernel;
+  cost.kernel = kernel;
   cost.exact = kernel.dtype == shape.dtype && kernel.blockQ == shape.blockQ &&
                kernel.blockK == shape.blockK && kernel.headDim == shape.headDim;
   int64_t row = shape.blockQ * shape.headDim,

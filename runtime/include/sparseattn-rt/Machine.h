@@ -75,7 +75,7 @@ struct MachineLink {
 struct KernelCost {
   int64_t tilePs = 0, rowPs = 0;
   bool exact = true; ///< false: scaled from `kernel`
-  const MachineKernel *kernel = nullptr;
+  MachineKernel kernel;
 };
 
 /// A machine of equal ranks. Times are integer picoseconds, rates integer

@@ -79,7 +79,7 @@ TEST(Machine, KernelsInProportion) {
   // No type of 32 bits is listed; 64x64 is nearest to 48x48: 9/16.
   cost = machine.kernelOf(shapeOf(DType::F32, 48, 48, 128));
   EXPECT_FALSE(cost.exact);
-  EXPECT_EQ(cost.kernel->blockQ, 64);
+  EXPECT_EQ(cost.kernel.blockQ, 64);
   EXPECT_EQ(cost.tilePs, 2250);
   EXPECT_EQ(cost.rowPs, 750);
 }
