@@ -133,6 +133,9 @@ Status WindowArena::bind(ExternalTensor which, const Tensor &tensor,
       return makeError("rows of output tensor ", name, " overlap: got strides ",
                        strides[0], ", ", strides[1], ", expected at least ",
                        sizes[2]);
+    // A tensor without elements may have no address: nothing steps over it.
+    if (empty)
+      slotBytes = rowBytes = 0;
     Storage &target = storage[i];
     auto *data = static_cast<char *>(tensor.data);
     target.rows = rows;

@@ -28,7 +28,8 @@ public:
          MemorySpace &space = hostMemorySpace());
 
   /// Lets the external window of `which` alias `tensor`, which must have
-  /// `rows` rows and the window's slots, row elements and dtype.
+  /// `rows` rows and the window's slots, row elements and dtype. Without
+  /// elements it needs no memory, and its strides do not count.
   Status bind(ExternalTensor which, const Tensor &tensor, int64_t rows);
   /// Forgets the caller's tensors.
   void unbind();

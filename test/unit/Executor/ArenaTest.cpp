@@ -15,10 +15,42 @@ using namespace sart::test;
 
 namespace {
 
+/// Host memory that windows do not share with the caller's tensors.
+class HostElsewhere final : public MemorySpace {
+public:
+  bool onHost() const override { return false; }
+  Expected<std::shared_ptr<char>> allocate(int64_t bytes,
+                                           const std::string &what) override {
+    return host.allocate(bytes, what);
+  }
+  Status fill(const MemoryRows &to, uint8_t value) override {
+    return host.fill(to, value);
+  }
+  Status copy(const SegmentList &from, const SegmentList &to) override {
+    return host.copy(from, to);
+  }
+  Status fromHost(const MemoryRows &to, const MemoryRows &from) override {
+    return host.fromHost(to, from);
+  }
+  Status toHost(const MemoryRows &to, const MemoryRows &from) override {
+    return host.toHost(to, from);
+  }
+  Expected<std::shared_ptr<Fence>> order() override { return host.order(); }
+  Status after(const Fence &fence) override { return host.after(fence); }
+  Expected<std::shared_ptr<Fence>> mark() override { return host.mark(); }
+  Expected<int64_t> nanoseconds(const Fence &begin, const Fence &end) override {
+    return host.nanoseconds(begin, end);
+  }
+  Status finish() override { return host.finish(); }
+
+private:
+  MemorySpace &host = hostMemorySpace();
+};
+
 /// Windows q_shard (2 x 4 x 8 floats), o_shard, x (3 x 5 x 3 bfloat16),
 /// mask (2 x 2 x 3 i32) and none (2 x 0 x 8).
 struct Arena {
-  Arena() {
+  explicit Arena(MemorySpace &space = hostMemorySpace()) {
     program.windows = {
         {"q_shard", DType::F32, 2, 4, 8, Window::Role::Input},
         {"o_shard", DType::F32, 2, 4, 8, Window::Role::Output},
@@ -26,7 +58,7 @@ struct Arena {
         {"mask", DType::I32, 2, 2, 3},
         {"none", DType::F32, 2, 0, 8},
     };
-    auto made = WindowArena::create(program, 0);
+    auto made = WindowArena::create(program, 0, space);
     EXPECT_TRUE(made.ok()) << made.message();
     arena = std::move(*made);
   }
@@ -98,6 +130,50 @@ TEST(Arena, ShorterShardsEndWhereTheyEnd) {
   EXPECT_EQ(test.arena->segments(0, {0, 0, 4}).message(),
             "rows of window q_shard out of range: got 0 to 4, expected within "
             "0 to 3");
+}
+
+TEST(Arena, TensorsWithoutRowsNeedNoMemory) {
+  // Not the host's memory, so that the tensors are copied.
+  HostElsewhere elsewhere;
+  for (MemorySpace *space :
+       {&hostMemorySpace(), static_cast<MemorySpace *>(&elsewhere)}) {
+    Arena test(*space);
+    for (ExternalTensor which : {ExternalTensor::Q, ExternalTensor::O}) {
+      Tensor tensor = Tensor::contiguous(nullptr, DType::F32, 2, 0, 8);
+      tensor.strides = {64, 8, 1};
+      Status status = test.arena->bind(which, tensor, 0);
+      ASSERT_TRUE(status.ok()) << status.message();
+    }
+    for (int32_t window : {0, 1}) {
+      SlotView last = test.view(window, 1, 0, 8);
+      EXPECT_EQ(last.rows, 0);
+      if (space->onHost()) {
+        EXPECT_EQ(last.data, nullptr);
+        EXPECT_EQ(last.rowStride, 0);
+      }
+      auto list = test.arena->segments(window, {0, 0, 0, 1, 0, 0});
+      ASSERT_TRUE(list.ok()) << list.message();
+      EXPECT_TRUE(list->empty());
+      EXPECT_TRUE(test.arena->poisonSlot(window, 1).ok());
+    }
+    EXPECT_TRUE(
+        test.arena->poisonAll(/*internal=*/true, /*outputs=*/true).ok());
+    EXPECT_TRUE(test.arena->loadInputs().ok());
+    EXPECT_TRUE(test.arena->storeOutputs().ok());
+  }
+}
+
+TEST(Arena, ShardsOfTensorsWithoutMemory) {
+  Placement placement = placementOf(2, 2, 4, 4, 0, 9);
+  Tensor none = Tensor::contiguous(nullptr, DType::F32, 4, 0, 32);
+  none.strides = {1 << 20, 32, 1};
+  std::vector<float> keys(4 * 9 * 32);
+  Tensor k = Tensor::contiguous(keys.data(), DType::F32, 4, 9, 32);
+  for (const RankTensors &own : shardViews(placement, none, k, k, none, none)) {
+    EXPECT_EQ(own.q.data, nullptr);
+    EXPECT_EQ(own.q.sizes[1], 0);
+    EXPECT_NE(own.k.data, nullptr);
+  }
 }
 
 TEST(Arena, RefusesWhatIsOutside) {
