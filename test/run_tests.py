@@ -200,8 +200,8 @@ def fuzz_part(build, options):
 SANITIZED = {
     # preset: binaries
     "fuzz": (
-        "BackendsTests CacheTests ExecutorTests NpzTests PlanningTests ProgramTests "
-        "ProgramTextTests TargetPlanTests TransportTests"
+        "BackendsTests CacheTests CudaTests ExecutorTests NpzTests PlanningTests "
+        "ProgramTests ProgramTextTests TargetPlanTests TransportTests"
     ).split(),
     "tsan": "BackendsTests CacheTests ExecutorTests TransportTests".split(),
 }
