@@ -50,10 +50,10 @@ uint64_t hilbertKey(uint32_t t, uint32_t h, uint32_t w, unsigned bits) {
   return key;
 }
 
-void appendHilbert(const std::array<int64_t, 3> &grid, int64_t base,
-                   std::vector<int64_t> &out) {
+void appendHilbert(const std::array<int64_t, 3> &grid, int64_t leastBits,
+                   int64_t base, std::vector<int64_t> &out) {
   int64_t longest = *std::max_element(grid.begin(), grid.end());
-  unsigned bits = 1;
+  unsigned bits = static_cast<unsigned>(leastBits);
   while ((int64_t(1) << bits) < longest)
     ++bits;
   std::vector<std::pair<uint64_t, int64_t>> points;
@@ -102,6 +102,9 @@ Status Order::verify() const {
       return makeError("cube axis ", axisNames[axis], " out of range: got ",
                        cube[axis], ", expected 1 to ", maxAxis);
   }
+  if (hilbertBits < 1 || hilbertBits > 20)
+    return makeError("bits of a Hilbert curve out of range: got ", hilbertBits,
+                     ", expected 1 to 20");
   if (prefix < 0 || prefix > maxTokens)
     return makeError("number of prefix tokens out of range: got ", prefix,
                      ", expected 0 to ", maxTokens);
@@ -138,7 +141,7 @@ std::vector<int64_t> Order::permutation() const {
     appendCubes(grid, cube, prefix, result);
     break;
   case OrderKind::Hilbert:
-    appendHilbert(grid, prefix, result);
+    appendHilbert(grid, hilbertBits, prefix, result);
     break;
   case OrderKind::Stripes:
     appendStripes(grid, prefix, result);

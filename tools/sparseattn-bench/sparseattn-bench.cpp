@@ -8,6 +8,7 @@
 #include "CudaKernelBench.h"
 #include "CudaRoutingBench.h"
 #include "KernelBench.h"
+#include "PlacementBench.h"
 
 #include "CommandLine.h"
 
@@ -20,7 +21,7 @@
 using namespace sart;
 
 static constexpr const char *kHelp =
-    "usage: sparseattn-bench kernels|routing [options]\n"
+    "usage: sparseattn-bench kernels|routing|placement [options]\n"
     "\n"
     "Measures a part of sparseattn against the baselines present, in turn in "
     "one\nprocess; prints medians and their spread.\n"
@@ -28,6 +29,7 @@ static constexpr const char *kHelp =
     "  kernels  attend kernels against OpenBLAS's sgemm; on a GPU against "
     "cuBLAS,\n           cuDNN and FlexAttention\n"
     "  routing  routing kernels of a GPU against plain PyTorch\n"
+    "  placement\n           kv-blocks that recorded masks send over a ring\n"
     "\n"
     "`sparseattn-bench kernels --help` lists the options of one.\n";
 
@@ -73,6 +75,17 @@ static int runRouting(int argc, char **argv) {
   return print(options, runCudaRoutingBench(options));
 }
 
+static int runPlacement(int argc, char **argv) {
+  PlacementOptions options;
+  std::string helpText;
+  if (Status status = parsePlacementOptions(argc, argv, options, helpText);
+      !status.ok())
+    return reportError(status);
+  if (options.help)
+    return printAll(helpText);
+  return print(options, runPlacementBench(options));
+}
+
 static int runBench(int argc, char **argv) {
   std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "--help" || command == "-h")
@@ -81,16 +94,18 @@ static int runBench(int argc, char **argv) {
     return runKernels(argc - 1, argv + 1);
   if (command == "routing")
     return runRouting(argc - 1, argv + 1);
-  for (const char *later : {"plan", "placement", "transport", "calibrate"})
+  if (command == "placement")
+    return runPlacement(argc - 1, argv + 1);
+  for (const char *later : {"plan", "transport", "calibrate"})
     if (command == later)
-      return reportError(
-          makeError("benchmark: got '", later,
-                    "' (not in this version), expected kernels or routing"));
+      return reportError(makeError(
+          "benchmark: got '", later,
+          "' (not in this version), expected kernels, routing or placement"));
   if (command.empty())
-    return reportError(
-        makeError("benchmark: got none, expected kernels or routing"));
+    return reportError(makeError(
+        "benchmark: got none, expected kernels, routing or placement"));
   return reportError(makeError("benchmark: got '", std::string(command),
-                               "', expected kernels or routing"));
+                               "', expected kernels, routing or placement"));
 }
 
 int main(int argc, char **argv) {

@@ -37,7 +37,8 @@ Expected<OrderKind> parseOrderKind(std::string_view text);
 /// cut at the grid's border: sorted by (t / cT, h / cH, w / cW, t, h, w).
 /// Hilbert: the curve of J. Skilling, "Programming the Hilbert curve", AIP
 /// Conf. Proc. 707 (2004), function AxestoTranspose, over the smallest cube of
-/// side 2^b, b >= 1, that holds the grid; points outside are skipped. Axes in
+/// side 2^b, b >= hilbertBits, that holds the grid; points outside are skipped.
+/// Another b turns the curve, so it is another order. Axes in
 /// the order X[0] = t, X[1] = h, X[2] = w. Sorted by the key whose bits are,
 /// from the most significant, bit b - 1 of X[0], X[1], X[2], bit b - 2 of X[0],
 /// X[1], X[2], ... of the transposed form.
@@ -48,6 +49,7 @@ struct Order {
   int64_t prefix = 0;
   int64_t suffix = 0;
   std::array<int64_t, 3> cube = {4, 4, 4};
+  int64_t hilbertBits = 1; ///< least b of a Hilbert curve, 1 to 20
 
   int64_t tokens() const {
     return prefix + grid[0] * grid[1] * grid[2] + suffix;
