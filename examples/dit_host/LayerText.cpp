@@ -28,6 +28,14 @@ std::string decimal(double value) {
   return text;
 }
 
+/// "tiles<t=2,h=4>" as the attribute's fields; other kinds are a word.
+std::string orderText(const Options &options) {
+  if (options.order.rfind("tiles", 0) != 0)
+    return options.order;
+  return "tiles, tiles = [" + std::to_string(options.tiles[0]) + ", " +
+         std::to_string(options.tiles[1]) + "]";
+}
+
 } // namespace
 
 std::string dit::makeLayerText(const Options &options,
@@ -46,7 +54,7 @@ std::string dit::makeLayerText(const Options &options,
                      std::to_string(qBlocks) + "x" + std::to_string(kBlocks) +
                      ", block = " + std::to_string(options.blockQ) + "x" +
                      std::to_string(options.blockK) + ", tokens = " + n + "x" +
-                     n + ", order = <" + options.order + ", grid = [" +
+                     n + ", order = <" + orderText(options) + ", grid = [" +
                      std::to_string(grid[0]) + ", " + std::to_string(grid[1]) +
                      ", " + std::to_string(grid[2]) + "]>>";
 

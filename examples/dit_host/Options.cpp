@@ -104,6 +104,22 @@ std::string parseChoice(const std::string &what, const std::string &text,
   return text;
 }
 
+/// A kind, or "tiles<t=2,h=4>", whose numbers go to `tiles`.
+std::string parseOrder(const std::string &what, const std::string &text,
+                       std::array<int64_t, 2> &tiles) {
+  size_t comma = text.find(",h=");
+  if (text.rfind("tiles<t=", 0) != 0 || comma == std::string::npos ||
+      text.back() != '>')
+    return parseChoice(
+        what, text,
+        {"raster", "cubes", "hilbert", "stripes", "tiles<t=N,h=N>"});
+  tiles[0] = parseInteger(what + " t", text.substr(8, comma - 8), 1, maxRanks);
+  tiles[1] =
+      parseInteger(what + " h", text.substr(comma + 3, text.size() - comma - 4),
+                   1, maxRanks);
+  return text;
+}
+
 const char *const helpText =
     R"(usage: sparseattn-dit-host [options]
 
@@ -126,7 +142,8 @@ plan.mlir and program.mlir; the last two are those of the last step and layer.
 
   --p X                 softmax mass that routing keeps (default: 0.9)
   --min-blocks N        kv-blocks that it keeps at least (default: 12)
-  --order NAME          raster, cubes, hilbert or stripes (default: hilbert)
+  --order NAME          raster, cubes, hilbert, stripes or tiles<t=N,h=N>
+                        (default: hilbert)
   --block QxK           tokens of a block (default: 128x128)
   --device NAME         cpu or cuda (default: cpu)
   --dtype NAME          fp32, bf16 or fp16 (default: fp32, on cuda bf16)
@@ -231,8 +248,7 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
     } else if (name == "--min-blocks") {
       options.minBlocks = parseInteger(name, value, 1, 1 << 20);
     } else if (name == "--order") {
-      options.order =
-          parseChoice(name, value, {"raster", "cubes", "hilbert", "stripes"});
+      options.order = parseOrder(name, value, options.tiles);
     } else if (name == "--block") {
       int64_t sizes[2];
       parseSizes(name, value, "QxK, for example 128x128", 16, 128, sizes, 2);

@@ -28,7 +28,8 @@ struct Options {
   int64_t minBlocks = 12;
   int64_t blockQ = 128, blockK = 128;
   std::string order = "hilbert";
-  std::string dtype = "fp32"; ///< bf16 on a GPU, unless it is given
+  std::array<int64_t, 2> tiles = {1, 1}; ///< of tiles: in time, in space
+  std::string dtype = "fp32";            ///< bf16 on a GPU, unless it is given
   std::string device = "cpu";
   std::string balance = "swap";
   std::string cacheDir = "default"; ///< as of the C API; empty: no cache

@@ -50,9 +50,9 @@ typedef struct sa_tensor {
 
 /*===- Token orders -------------------------------------------------------===*/
 
-/** Token order of a T x H x W grid ("raster", "cubes", "hilbert", "stripes");
- *  writes permutation[i] = raster token at position i, `count` entries, which
- *  must be T * H * W. */
+/** Token order of a T x H x W grid ("raster", "cubes", "hilbert", "stripes",
+ *  or time x space tiles such as "tiles<t=2,h=4>"); writes permutation[i] =
+ * raster token at position i, `count` entries, which must be T * H * W. */
 SA_API sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
                                       int64_t *permutation, int64_t count);
 

@@ -51,19 +51,12 @@ sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
                                int64_t *permutation, int64_t count) try {
   if (!kind || !grid || !permutation)
     return fail("arguments: got a null pointer, expected none");
-  sart::Order order;
-  if (!std::strcmp(kind, "raster"))
-    order.kind = sart::OrderKind::Raster;
-  else if (!std::strcmp(kind, "cubes"))
-    order.kind = sart::OrderKind::Cubes;
-  else if (!std::strcmp(kind, "hilbert"))
-    order.kind = sart::OrderKind::Hilbert;
-  else if (!std::strcmp(kind, "stripes"))
-    order.kind = sart::OrderKind::Stripes;
-  else
+  sart::Expected<sart::Order> parsed = sart::parseOrder(kind);
+  if (!parsed)
     return fail(sart::concat("order: got '", kind,
                              "', expected one of raster, cubes, hilbert, "
-                             "stripes"));
+                             "stripes, tiles<t=N,h=N>"));
+  sart::Order order = *parsed;
   order.grid = {grid[0], grid[1], grid[2]};
   if (sart::Status status = order.verify(); !status.ok())
     return fail(status);

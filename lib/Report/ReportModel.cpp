@@ -234,16 +234,20 @@ void readOrder(const Object *object, ReportModel &model) {
   auto kind = sart::parseOrderKind(getText(*object, "kind"));
   std::vector<int64_t> grid = getCounts(*object, "grid");
   std::vector<int64_t> cube = getCounts(*object, "cube");
+  std::vector<int64_t> tiles = getCounts(*object, "tiles");
   sart::Order order;
-  if (!kind || grid.size() != 3 || (!cube.empty() && cube.size() != 3)) {
-    model.orderProblem = "its order is not one of raster, cubes, hilbert and "
-                         "stripes over a grid of three axes";
+  if (!kind || grid.size() != 3 || (!cube.empty() && cube.size() != 3) ||
+      (!tiles.empty() && tiles.size() != 2)) {
+    model.orderProblem = "its order is not one of raster, cubes, hilbert, "
+                         "stripes and tiles over a grid of three axes";
     return;
   }
   order.kind = *kind;
   std::copy_n(grid.begin(), 3, order.grid.begin());
   if (cube.size() == 3)
     std::copy_n(cube.begin(), 3, order.cube.begin());
+  if (tiles.size() == 2)
+    std::copy_n(tiles.begin(), 2, order.tiles.begin());
   order.prefix = getCount(*object, "prefix").value_or(0);
   order.suffix = getCount(*object, "suffix").value_or(0);
   if (sart::Status status = order.verify(); !status.ok())

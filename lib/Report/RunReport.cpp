@@ -151,6 +151,7 @@ Object mlir::sparseattn::makeRunReport(const RunFacts &facts) {
     order = Object{{"kind", std::string(sart::toString(facts.order->kind))},
                    {"grid", Array(facts.order->grid)},
                    {"cube", Array(facts.order->cube)},
+                   {"tiles", Array(facts.order->tiles)},
                    {"prefix", facts.order->prefix},
                    {"suffix", facts.order->suffix}};
   return Object{

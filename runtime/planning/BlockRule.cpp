@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn-rt/RingPlacement.h"
 
+#include "TileText.h"
+
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 using namespace sart;
@@ -72,20 +73,6 @@ std::vector<Blocks> cutTiles(const BlockGrid &grid, const Blocks &all,
   return result;
 }
 
-/// Takes `name=<number>` off the text.
-bool takeNumber(std::string_view &text, std::string_view name,
-                int64_t &number) {
-  if (text.substr(0, name.size()) != name)
-    return false;
-  text.remove_prefix(name.size());
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 1 || number > maxRanks)
-    return false;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  return true;
-}
-
 } // namespace
 
 std::string sart::toString(const BlockRule &rule) {
@@ -106,9 +93,7 @@ Expected<BlockRule> sart::parseBlockRule(std::string_view text) {
   if (text == "stripes")
     return BlockRule{BlockRule::Kind::Stripes, 1, 1};
   BlockRule tiles{BlockRule::Kind::Tiles, 1, 1};
-  std::string_view rest = text;
-  if (takeNumber(rest, "tiles<t=", tiles.t) &&
-      takeNumber(rest, ",h=", tiles.h) && rest == ">")
+  if (parseTiles(text, tiles.t, tiles.h))
     return tiles;
   return makeError("placement not known: got '", text,
                    "', expected contiguous, stripes or tiles<t=N,h=N>");

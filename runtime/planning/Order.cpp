@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "sparseattn-rt/Order.h"
 
+#include "TileText.h"
+
 #include <algorithm>
 
 using namespace sart;
@@ -91,6 +93,37 @@ void appendStripes(const std::array<int64_t, 3> &grid, int64_t base,
       out.push_back(base + t * frame + place);
 }
 
+void appendTiles(const Order &order, std::vector<int64_t> &out) {
+  int64_t frame = order.grid[1] * order.grid[2], width = order.grid[2];
+  std::vector<int64_t> points;
+  appendStripes(order.grid, 0, points);
+  auto inTime = [](int64_t a, int64_t b) { return a < b; };
+  auto inCubes = [&](int64_t a, int64_t b) {
+    auto key = [&](int64_t point) {
+      return std::array<int64_t, 4>{point / frame / order.cube[0],
+                                    point % frame / width / order.cube[1],
+                                    point % width / order.cube[2], point};
+    };
+    return key(a) < key(b);
+  };
+  // First token of run `index` of `runs` in [begin, end).
+  auto border = [](int64_t begin, int64_t end, int64_t runs, int64_t index) {
+    return begin + ((end - begin) * index + runs - 1) / runs;
+  };
+  int64_t count = static_cast<int64_t>(points.size());
+  for (int64_t stripe = 0; stripe < order.tiles[1]; ++stripe) {
+    int64_t begin = border(0, count, order.tiles[1], stripe);
+    int64_t end = border(0, count, order.tiles[1], stripe + 1);
+    std::sort(points.begin() + begin, points.begin() + end, inTime);
+    for (int64_t tile = 0; tile < order.tiles[0]; ++tile)
+      std::sort(points.begin() + border(begin, end, order.tiles[0], tile),
+                points.begin() + border(begin, end, order.tiles[0], tile + 1),
+                inCubes);
+  }
+  for (int64_t point : points)
+    out.push_back(order.prefix + point);
+}
+
 } // namespace
 
 Status Order::verify() const {
@@ -102,6 +135,10 @@ Status Order::verify() const {
       return makeError("cube axis ", axisNames[axis], " out of range: got ",
                        cube[axis], ", expected 1 to ", maxAxis);
   }
+  for (int64_t count : tiles)
+    if (count < 1 || count > maxAxis)
+      return makeError("tiles of an order out of range: got ", count,
+                       ", expected 1 to ", maxAxis);
   if (hilbertBits < 1 || hilbertBits > 20)
     return makeError("bits of a Hilbert curve out of range: got ", hilbertBits,
                      ", expected 1 to 20");
@@ -119,10 +156,11 @@ Status Order::verify() const {
   case OrderKind::Cubes:
   case OrderKind::Hilbert:
   case OrderKind::Stripes:
+  case OrderKind::Tiles:
     return Status::success();
   }
   return makeError("order not known: got ", static_cast<int>(kind),
-                   ", expected 0 to 3");
+                   ", expected 0 to 4");
 }
 
 std::vector<int64_t> Order::permutation() const {
@@ -145,6 +183,9 @@ std::vector<int64_t> Order::permutation() const {
     break;
   case OrderKind::Stripes:
     appendStripes(grid, prefix, result);
+    break;
+  case OrderKind::Tiles:
+    appendTiles(*this, result);
     break;
   }
   for (int64_t i = tokens() - suffix; i < tokens(); ++i)
@@ -170,15 +211,33 @@ std::string_view sart::toString(OrderKind kind) {
     return "hilbert";
   case OrderKind::Stripes:
     return "stripes";
+  case OrderKind::Tiles:
+    return "tiles";
   }
   return "unknown";
 }
 
 Expected<OrderKind> sart::parseOrderKind(std::string_view text) {
-  for (OrderKind kind : {OrderKind::Raster, OrderKind::Cubes,
-                         OrderKind::Hilbert, OrderKind::Stripes})
+  for (OrderKind kind :
+       {OrderKind::Raster, OrderKind::Cubes, OrderKind::Hilbert,
+        OrderKind::Stripes, OrderKind::Tiles})
     if (text == toString(kind))
       return kind;
   return makeError("order not known: got '", text,
-                   "', expected raster, cubes, hilbert or stripes");
+                   "', expected raster, cubes, hilbert, stripes or tiles");
+}
+
+Expected<Order> sart::parseOrder(std::string_view text) {
+  Order order;
+  if (parseTiles(text, order.tiles[0], order.tiles[1])) {
+    order.kind = OrderKind::Tiles;
+    return order;
+  }
+  Expected<OrderKind> kind = parseOrderKind(text);
+  if (!kind || *kind == OrderKind::Tiles)
+    return makeError("order not known: got '", text,
+                     "', expected raster, cubes, hilbert, stripes or "
+                     "tiles<t=N,h=N>");
+  order.kind = *kind;
+  return order;
 }

@@ -28,9 +28,9 @@ sparseattn::importMaskFile(const sart::TraceFile &file, int64_t instance,
   Location loc = builder.getUnknownLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(module->getBody());
-  auto order = OrderAttr::get(context, static_cast<OrderKind>(file.order.kind),
-                              file.order.grid, file.order.prefix,
-                              file.order.suffix, file.order.cube);
+  auto order = OrderAttr::get(
+      context, static_cast<OrderKind>(file.order.kind), file.order.grid,
+      file.order.prefix, file.order.suffix, file.order.cube, file.order.tiles);
   auto type = MaskType::get(context, file.heads, file.tokens, file.tokens,
                             file.tileQ, file.tileK, order);
   auto function = func::FuncOp::create(
@@ -61,6 +61,7 @@ FailureOr<sart::TraceFile> sparseattn::exportMaskFile(ModuleOp module) {
   if (OrderAttr order = type.getOrder())
     file.order = toOrder(order);
   if (file.order.kind == sart::OrderKind::Stripes ||
+      file.order.kind == sart::OrderKind::Tiles ||
       (file.order.kind == sart::OrderKind::Cubes &&
        file.order.cube != std::array<int64_t, 3>{4, 4, 4}))
     return op.emitOpError("order of a mask file: got ")

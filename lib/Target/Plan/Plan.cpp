@@ -76,6 +76,7 @@ sart::Order sparseattn::toOrder(OrderAttr attr) {
   order.kind = static_cast<sart::OrderKind>(attr.getKind());
   llvm::copy(attr.getGrid(), order.grid.begin());
   llvm::copy(attr.getCube(), order.cube.begin());
+  llvm::copy(attr.getTiles(), order.tiles.begin());
   order.prefix = attr.getPrefix();
   order.suffix = attr.getSuffix();
   return order;

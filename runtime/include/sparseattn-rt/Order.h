@@ -21,10 +21,11 @@ enum class OrderKind : uint8_t {
   Raster = 0,
   Cubes = 1,
   Hilbert = 2,
-  Stripes = 3
+  Stripes = 3,
+  Tiles = 4
 };
 
-/// raster, cubes, hilbert, stripes.
+/// raster, cubes, hilbert, stripes, tiles.
 std::string_view toString(OrderKind kind);
 Expected<OrderKind> parseOrderKind(std::string_view text);
 
@@ -43,6 +44,11 @@ Expected<OrderKind> parseOrderKind(std::string_view text);
 /// from the most significant, bit b - 1 of X[0], X[1], X[2], bit b - 2 of X[0],
 /// X[1], X[2], ... of the transposed form.
 /// Stripes: spatial stripes, sorted by (h * W + w, t).
+/// Tiles: mixed time x space tiles, for ranks that hold consecutive tokens. The
+/// tokens of stripes are cut into `tiles[1]` runs (token i of n in run
+/// floor(i * runs / n)), each is sorted by (t, h * W + w) and cut into
+/// `tiles[0]` runs. Inside a tile tokens are sorted as in cubes, so that blocks
+/// of tokens stay compact.
 struct Order {
   OrderKind kind = OrderKind::Raster;
   std::array<int64_t, 3> grid = {0, 0, 0}; ///< T, H, W
@@ -50,6 +56,7 @@ struct Order {
   int64_t suffix = 0;
   std::array<int64_t, 3> cube = {4, 4, 4};
   int64_t hilbertBits = 1; ///< least b of a Hilbert curve, 1 to 20
+  std::array<int64_t, 2> tiles = {1, 1}; ///< of tiles: in time, in space
 
   int64_t tokens() const {
     return prefix + grid[0] * grid[1] * grid[2] + suffix;
@@ -63,6 +70,9 @@ struct Order {
   /// inverse[t] = position of raster token t.
   std::vector<int64_t> inverse() const;
 };
+
+/// An order without a grid: raster, cubes, hilbert, stripes or tiles<t=2,h=4>.
+Expected<Order> parseOrder(std::string_view text);
 
 } // namespace sart
 

@@ -37,8 +37,32 @@ func.func private @f() attributes {a = #sparseattn.order<cubes, grid = [9, 30, 5
 // -----
 
 // (#order C4)
-// expected-error @below {{order with a cube: got hilbert, expected cubes}}
+// expected-error @below {{order with a cube: got hilbert, expected cubes or tiles}}
 func.func private @f() attributes {a = #sparseattn.order<hilbert, grid = [9, 30, 52], cube = [2, 2, 2]>}
+
+// -----
+
+// (#order C6)
+// expected-error @below {{tiles of an order: got [2], expected two counts of at least 1}}
+func.func private @f() attributes {a = #sparseattn.order<tiles, grid = [9, 30, 52], tiles = [2]>}
+
+// -----
+
+// (#order C6)
+// expected-error @below {{tiles of an order: got [2, 0], expected two counts of at least 1}}
+func.func private @f() attributes {a = #sparseattn.order<tiles, grid = [9, 30, 52], tiles = [2, 0]>}
+
+// -----
+
+// (#order C6)
+// expected-error @below {{tiles of an order: got [], expected two counts of at least 1}}
+func.func private @f() attributes {a = #sparseattn.order<tiles, grid = [9, 30, 52], tiles = []>}
+
+// -----
+
+// (#order C7)
+// expected-error @below {{order with tiles: got stripes, expected tiles}}
+func.func private @f() attributes {a = #sparseattn.order<stripes, grid = [9, 30, 52], tiles = [1, 4]>}
 
 // -----
 

@@ -1,11 +1,11 @@
 // RUN: sparseattn-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @below {{kind of an order: got 'spiral', expected raster, cubes, hilbert or stripes}}
+// expected-error @below {{kind of an order: got 'spiral', expected raster, cubes, hilbert, stripes or tiles}}
 func.func private @f() attributes {a = #sparseattn.order<spiral, grid = [1, 1, 1]>}
 
 // -----
 
-// expected-error @below {{expected the kind of an order: raster, cubes, hilbert or stripes}}
+// expected-error @below {{expected the kind of an order: raster, cubes, hilbert, stripes or tiles}}
 func.func private @f() attributes {a = #sparseattn.order<[1, 1, 1]>}
 
 // -----
@@ -15,7 +15,7 @@ func.func private @f() attributes {a = #sparseattn.order<hilbert>}
 
 // -----
 
-// expected-error @below {{unknown field: got 'gird', expected one of: grid, prefix, suffix, cube}}
+// expected-error @below {{unknown field: got 'gird', expected one of: grid, prefix, suffix, cube, tiles}}
 func.func private @f() attributes {a = #sparseattn.order<hilbert, gird = [1, 1, 1]>}
 
 // -----

@@ -118,6 +118,19 @@ func.func @permute_and_merge(%x: tensor<2x256x64xbf16>, %lse: tensor<2x256xf32>)
 
 // -----
 
+// CHECK: #order = #sparseattn.order<tiles, grid = [4, 8, 8], cube = [2, 4, 4], tiles = [2, 3]>
+// CHECK: #order1 = #sparseattn.order<tiles, grid = [4, 8, 8]>
+// CHECK-LABEL: func.func @permute_to_tiles
+func.func @permute_to_tiles(%x: tensor<2x256x64xbf16>) -> tensor<2x256x64xbf16> {
+  %0 = sparseattn.permute %x by <tiles, tiles = [2, 3], grid = [4, 8, 8], cube = [2, 4, 4]>
+    : tensor<2x256x64xbf16>
+  %1 = sparseattn.permute %0 by <tiles, grid = [4, 8, 8], tiles = [1, 1]>
+    : tensor<2x256x64xbf16>
+  return %1 : tensor<2x256x64xbf16>
+}
+
+// -----
+
 // Policies, in their shortest form.
 
 // CHECK: #sparseattn.dense

@@ -129,7 +129,8 @@ timeline = stats["timeline"]
 check(len(timeline["events"]) == len(events) > 0, "events of the timeline")
 busy = sum(e[4] for e in timeline["events"])
 check(abs(busy - 1e3 * sum(e["dur"] for e in events)) < 1e-3 * busy + 1e3, "times of the timeline")
-check(whole["order"] == {"kind": "stripes", "grid": [T, H, W], "cube": [4, 4, 4], "prefix": 0, "suffix": 0}, "order")
+check(whole["order"] == {"kind": "stripes", "grid": [T, H, W], "cube": [4, 4, 4], "tiles": [1, 1],
+                          "prefix": 0, "suffix": 0}, "order")
 
 # The mask itself, in block order.
 matrices = [points for alt, points in page.images if alt.startswith("Mask of head")]

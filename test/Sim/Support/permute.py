@@ -25,7 +25,25 @@ expected = {
     "cubes": permutation(np.lexsort((w, h, t, w // 3, h // 2, t // 2))),
     "stripes": permutation(np.lexsort((t, h * W + w))),
 }
-cube = {"cubes": ", cube = [2, 2, 3]"}
+cube = {"cubes": ", cube = [2, 2, 3]", "tiles": ", cube = [2, 2, 3], tiles = [2, 4]"}
+
+
+def tiles(in_time, in_space):
+    """Stripes of equal count, cut in time: number i of n in run i * runs // n."""
+    stripes = np.lexsort((t, h * W + w))
+    number = np.arange(stripes.size)
+    result = []
+    for stripe in range(in_space):
+        part = np.sort(stripes[number * in_space // stripes.size == stripe])
+        run = np.arange(part.size) * in_time // part.size
+        for index in range(in_time):
+            tile = part[run == index]
+            result.extend(tile[np.lexsort((w[tile], h[tile], t[tile],
+                                           w[tile] // 3, h[tile] // 2, t[tile] // 2))])
+    return np.array(result)
+
+
+expected["tiles"] = permutation(tiles(2, 4))
 
 
 def permute_function(kind, shape, inverse=""):
@@ -40,7 +58,7 @@ func.func @permute(%x: tensor<{tensor}xf32>) -> tensor<{tensor}xf32> {{
 
 
 x = np.random.default_rng(0).standard_normal((2, TOKENS, 4)).astype(np.float32)
-for kind in ("raster", "cubes", "hilbert", "stripes"):
+for kind in ("raster", "cubes", "hilbert", "stripes", "tiles"):
     moved = sim(permute_function(kind, x.shape), x=x)[0]["result0"]
     back = sim(permute_function(kind, x.shape, "inverse"), x=moved)[0]["result0"]
     check(np.array_equal(back, x), f"{kind}: the inverse does not restore the tokens")
@@ -97,7 +115,7 @@ func.func @layer(%q: !x, %k: !x, %v: !x) -> (!x, !lse) {{
 
 arrays = tensors(2, TOKENS, 32, seed=5, scale=2)
 out, lse = reference(arrays["q"], arrays["k"], arrays["v"], scale=0.25)
-for kind in ("raster", "hilbert", "cubes"):
+for kind in ("raster", "hilbert", "cubes", "tiles"):
     result, _ = sim(layer(kind), **arrays)
     compare(kind, result["out"], out, 1e-6)
     compare_lse(kind, result["lse"], lse, 1e-5)

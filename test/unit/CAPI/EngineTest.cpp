@@ -86,7 +86,8 @@ TEST(Engine, ErrorsAreOfTheThread) {
 TEST(Orders, EachIsAPermutationOfItsOwn) {
   const int64_t grid[3] = {3, 5, 8};
   std::vector<std::vector<int64_t>> seen;
-  for (const char *kind : {"raster", "cubes", "hilbert", "stripes"}) {
+  for (const char *kind :
+       {"raster", "cubes", "hilbert", "stripes", "tiles<t=2,h=2>"}) {
     std::vector<int64_t> permutation(120, -1);
     ASSERT_SA_OK(sa_order_permutation(kind, grid, permutation.data(), 120));
     std::vector<int64_t> sorted = permutation, all(120);
@@ -104,7 +105,7 @@ TEST(Orders, RefuseWhatTheyCannotUse) {
   int64_t out[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
   EXPECT_SA_ERROR(sa_order_permutation("zigzag", grid, out, 8),
                   "order: got 'zigzag', expected one of raster, cubes, "
-                  "hilbert, stripes");
+                  "hilbert, stripes, tiles<t=N,h=N>");
   EXPECT_SA_ERROR(sa_order_permutation("raster", grid, out, 7),
                   "size of the permutation must equal the grid's tokens: got "
                   "7, expected 8");

@@ -106,6 +106,20 @@ TEST(Options, DenseIsDenseAtEveryStep) {
   EXPECT_EQ(parse({}).cacheDir, "default");
 }
 
+TEST(Options, ReadOrders) {
+  EXPECT_EQ(parse({"--order", "stripes"}).order, "stripes");
+  Options options = parse({"--order", "tiles<t=2,h=4>"});
+  EXPECT_EQ(options.tiles, (std::array<int64_t, 2>{2, 4}));
+  EXPECT_NE(makeLayerText(options, {3, 10, 16})
+                .find("order = <tiles, tiles = [2, 4], grid = [3, 10, 16]>"),
+            std::string::npos);
+  EXPECT_EQ(errorOf({"--order", "tiles"}),
+            "--order: got 'tiles', expected one of raster, cubes, hilbert, "
+            "stripes, tiles<t=N,h=N>");
+  EXPECT_EQ(errorOf({"--order", "tiles<t=2,h=0>"}),
+            "--order h: got '0', expected an integer from 1 to 64");
+}
+
 TEST(LayerText, NamesShapesOrderAndPolicy) {
   Options options = parse({"--heads", "7", "--block", "64x32", "--p", "1"});
   std::string text = makeLayerText(options, {3, 10, 16});

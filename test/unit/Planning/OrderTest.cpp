@@ -27,7 +27,8 @@ Order makeOrder(OrderKind kind, int64_t t, int64_t h, int64_t w,
 }
 
 constexpr OrderKind kinds[] = {OrderKind::Raster, OrderKind::Cubes,
-                               OrderKind::Hilbert, OrderKind::Stripes};
+                               OrderKind::Hilbert, OrderKind::Stripes,
+                               OrderKind::Tiles};
 
 TEST(Order, IsAPermutationWithItsInverse) {
   const int64_t grids[][3] = {{1, 1, 1}, {1, 1, 9},   {3, 5, 7}, {8, 8, 8},
@@ -81,6 +82,18 @@ TEST(Order, HilbertOfTheSmallestCubeIsTheGrayCode) {
             (std::vector<int64_t>{0, 1, 3, 2}));
 }
 
+TEST(Order, ALargerCubeTurnsTheHilbertCurve) {
+  Order order = makeOrder(OrderKind::Hilbert, 9, 30, 52);
+  std::vector<int64_t> smallest = order.permutation();
+  order.hilbertBits = 6; // side 64 holds 52 anyway
+  EXPECT_EQ(order.permutation(), smallest);
+  order.hilbertBits = 7;
+  EXPECT_NE(order.permutation(), smallest);
+  order = makeOrder(OrderKind::Hilbert, 1, 2, 2);
+  order.hilbertBits = 2;
+  EXPECT_EQ(order.permutation(), (std::vector<int64_t>{0, 2, 3, 1}));
+}
+
 TEST(Order, HilbertBlocksAreCompact) {
   // Mean extent of runs of 128 tokens: far below that of raster order.
   auto extent = [](OrderKind kind) {
@@ -112,6 +125,50 @@ TEST(Order, StripesKeepAPlaceTogether) {
             (std::vector<int64_t>{0, 2, 4, 1, 3, 5}));
 }
 
+TEST(Order, TilesCutSpaceThenTime) {
+  // Two frames of four places; tiles (places 0, 1; frame 0), (0, 1; 1), ...
+  Order order = makeOrder(OrderKind::Tiles, 2, 4, 1);
+  order.tiles = {2, 2};
+  EXPECT_EQ(order.permutation(),
+            (std::vector<int64_t>{0, 1, 4, 5, 2, 3, 6, 7}));
+  // One tile: as cubes. Only space: stripes, whose tokens stand as in cubes.
+  order.tiles = {1, 1};
+  EXPECT_EQ(order.permutation(),
+            makeOrder(OrderKind::Cubes, 2, 4, 1).permutation());
+  order.tiles = {1, 4};
+  EXPECT_EQ(order.permutation(),
+            makeOrder(OrderKind::Stripes, 2, 4, 1).permutation());
+  // Runs of 5 and 4 of nine tokens, behind a token of text.
+  order = makeOrder(OrderKind::Tiles, 3, 1, 3, 1);
+  order.tiles = {1, 2};
+  EXPECT_EQ(order.permutation(),
+            (std::vector<int64_t>{0, 1, 2, 4, 5, 7, 3, 6, 8, 9}));
+}
+
+// A rank that holds consecutive tokens holds one tile.
+TEST(Order, TilesAreConsecutive) {
+  Order order = makeOrder(OrderKind::Tiles, 8, 6, 10);
+  order.tiles = {2, 3};
+  std::vector<int64_t> perm = order.permutation();
+  ASSERT_EQ(perm.size(), 480u);
+  for (int64_t rank = 0; rank < 6; ++rank)
+    for (int64_t i = 80 * rank; i < 80 * (rank + 1); ++i) {
+      int64_t point = perm[static_cast<size_t>(i)];
+      EXPECT_EQ(point % 60 / 20, rank / 2); // places of a third of the frame
+      EXPECT_EQ(point / 60 / 4, rank % 2);  // half of the frames
+    }
+  // Blocks of 16 tokens are 4 x 2 x 2 or 4 x 2 x 4 with cubes, longer without.
+  auto extent = [&](int64_t side) {
+    order.cube = {side, side, side};
+    std::vector<int64_t> tokens = order.permutation();
+    int64_t sum = 0;
+    for (size_t i = 0; i < tokens.size(); ++i)
+      sum += distance(order, tokens[i / 16 * 16], tokens[i]);
+    return sum;
+  };
+  EXPECT_LT(extent(4), extent(1));
+}
+
 TEST(Order, RasterIsTheIdentity) {
   std::vector<int64_t> perm =
       makeOrder(OrderKind::Raster, 2, 3, 4, 5, 6).permutation();
@@ -141,15 +198,29 @@ TEST(Order, RefusesWhatCannotBe) {
             "number of ordered tokens out of range: got 1152921504606846976, "
             "expected at most 268435456");
   EXPECT_EQ(message([](Order &o) { o.kind = static_cast<OrderKind>(9); }),
-            "order not known: got 9, expected 0 to 3");
+            "order not known: got 9, expected 0 to 4");
+  EXPECT_EQ(message([](Order &o) { o.tiles[1] = 0; }),
+            "tiles of an order out of range: got 0, expected 1 to 1048576");
+  EXPECT_EQ(message([](Order &o) { o.hilbertBits = 21; }),
+            "bits of a Hilbert curve out of range: got 21, expected 1 to 20");
 }
 
 TEST(Order, Spellings) {
   for (OrderKind kind : kinds)
     EXPECT_EQ(*parseOrderKind(toString(kind)), kind);
   EXPECT_EQ(parseOrderKind("zigzag").message(),
-            "order not known: got 'zigzag', expected raster, cubes, hilbert or "
-            "stripes");
+            "order not known: got 'zigzag', expected raster, cubes, hilbert, "
+            "stripes or tiles");
+  for (const char *text : {"raster", "cubes", "hilbert", "stripes"})
+    EXPECT_EQ(toString(parseOrder(text)->kind), text);
+  EXPECT_EQ(parseOrder("tiles<t=2,h=4>")->kind, OrderKind::Tiles);
+  EXPECT_EQ(parseOrder("tiles<t=2,h=4>")->tiles,
+            (std::array<int64_t, 2>{2, 4}));
+  for (const char *text : {"tiles", "tiles<t=2>", "tiles<t=2,h=0>", ""})
+    EXPECT_EQ(parseOrder(text).message(),
+              concat("order not known: got '", text,
+                     "', expected raster, cubes, hilbert, stripes or "
+                     "tiles<t=N,h=N>"));
 }
 
 } // namespace

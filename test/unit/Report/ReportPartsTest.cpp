@@ -159,9 +159,11 @@ TEST(ReportFrames, KnownLayout) {
 TEST(ReportFrames, EveryTokenOfASmallClipIsShownOnce) {
   for (sart::OrderKind kind :
        {sart::OrderKind::Raster, sart::OrderKind::Cubes,
-        sart::OrderKind::Hilbert, sart::OrderKind::Stripes}) {
+        sart::OrderKind::Hilbert, sart::OrderKind::Stripes,
+        sart::OrderKind::Tiles}) {
     sart::Order order;
     order.kind = kind;
+    order.tiles = {2, 3};
     order.grid = {3, 5, 7};
     FrameGrid frames(order);
     std::multiset<int64_t> seen;

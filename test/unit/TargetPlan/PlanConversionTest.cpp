@@ -124,7 +124,8 @@ TEST_F(PlanConversion, ConvertsEveryKindOfOrder) {
       {"raster", sart::OrderKind::Raster},
       {"cubes", sart::OrderKind::Cubes},
       {"hilbert", sart::OrderKind::Hilbert},
-      {"stripes", sart::OrderKind::Stripes}};
+      {"stripes", sart::OrderKind::Stripes},
+      {"tiles", sart::OrderKind::Tiles}};
   for (auto [name, kind] : kinds) {
     std::string text = std::string("#sparseattn.order<") + name +
                        ", grid = [2, 3, 5], prefix = 7, suffix = 1>";
@@ -137,12 +138,16 @@ TEST_F(PlanConversion, ConvertsEveryKindOfOrder) {
     EXPECT_EQ(order.prefix, 7);
     EXPECT_EQ(order.suffix, 1);
     EXPECT_EQ(order.cube, (std::array<int64_t, 3>{4, 4, 4}));
+    EXPECT_EQ(order.tiles, (std::array<int64_t, 2>{1, 1}));
     // Identity for the dialect is identity for the runtime.
     std::vector<int64_t> raster(38);
     for (int64_t i = 0; i < 38; ++i)
       raster[static_cast<size_t>(i)] = i;
     EXPECT_EQ(order.permutation() == raster, attribute.isIdentity()) << name;
   }
+  sart::Order tiles = toOrder(cast<OrderAttr>(parseAttribute(
+      "#sparseattn.order<tiles, grid = [2, 3, 5], tiles = [2, 4]>", &context)));
+  EXPECT_EQ(tiles.tiles, (std::array<int64_t, 2>{2, 4}));
   static_assert(static_cast<int>(BalanceAlgorithm::None) ==
                 static_cast<int>(sart::Balance::None));
   static_assert(static_cast<int>(BalanceAlgorithm::Swap) ==

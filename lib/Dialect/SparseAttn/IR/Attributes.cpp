@@ -103,9 +103,10 @@ bool tooManyTokens(ArrayRef<int64_t> grid, int64_t prefix, int64_t suffix,
 
 LogicalResult OrderAttr::verify(EmitError emitError, OrderKind kind,
                                 ArrayRef<int64_t> grid, int64_t prefix,
-                                int64_t suffix, ArrayRef<int64_t> cube) {
-  auto isBox = [](ArrayRef<int64_t> axes) {
-    return axes.size() == 3 &&
+                                int64_t suffix, ArrayRef<int64_t> cube,
+                                ArrayRef<int64_t> tiles) {
+  auto isBox = [](ArrayRef<int64_t> axes, size_t count = 3) {
+    return axes.size() == count &&
            llvm::all_of(axes, [](int64_t n) { return n >= 1; });
   };
   auto text = [](ArrayRef<int64_t> axes) {
@@ -124,9 +125,16 @@ LogicalResult OrderAttr::verify(EmitError emitError, OrderKind kind,
   if (!isBox(cube))
     return emitError() << "cube of an order: got " << text(cube)
                        << ", expected three sizes of at least 1";
-  if (kind != OrderKind::Cubes && cube != ArrayRef<int64_t>{4, 4, 4})
+  if (kind != OrderKind::Cubes && kind != OrderKind::Tiles &&
+      cube != ArrayRef<int64_t>{4, 4, 4})
     return emitError() << "order with a cube: got " << stringifyOrderKind(kind)
-                       << ", expected cubes";
+                       << ", expected cubes or tiles";
+  if (!isBox(tiles, 2))
+    return emitError() << "tiles of an order: got " << text(tiles)
+                       << ", expected two counts of at least 1";
+  if (kind != OrderKind::Tiles && tiles != ArrayRef<int64_t>{1, 1})
+    return emitError() << "order with tiles: got " << stringifyOrderKind(kind)
+                       << ", expected tiles";
   int64_t count = 0;
   if (tooManyTokens(grid, prefix, suffix, count))
     return emitError() << "tokens of an order: got grid " << text(grid)

@@ -13,6 +13,7 @@ using namespace mlir::sparseattn;
 
 namespace {
 constexpr int64_t defaultCube[] = {4, 4, 4};
+constexpr int64_t defaultTiles[] = {1, 1};
 constexpr int64_t defaultTilePs = 1000;
 } // namespace
 
@@ -28,17 +29,18 @@ Attribute OrderAttr::parse(AsmParser &parser, Type type) {
   StringRef keyword;
   if (failed(parser.parseOptionalKeyword(&keyword))) {
     parser.emitError(kindLoc)
-        << "expected the kind of an order: raster, cubes, hilbert or stripes";
+        << "expected the kind of an order: raster, cubes, hilbert, stripes "
+           "or tiles";
     return {};
   }
   std::optional<OrderKind> kind = symbolizeOrderKind(keyword);
   if (!kind) {
-    parser.emitError(kindLoc)
-        << "kind of an order: got '" << keyword
-        << "', expected raster, cubes, hilbert or stripes";
+    parser.emitError(kindLoc) << "kind of an order: got '" << keyword
+                              << "', expected raster, cubes, hilbert, stripes "
+                                 "or tiles";
     return {};
   }
-  SmallVector<int64_t> grid, cube;
+  SmallVector<int64_t> grid, cube, tiles;
   int64_t prefix = 0, suffix = 0;
   FieldList fields(parser);
   fields.addInts("grid", grid, /*required=*/true);
@@ -53,13 +55,24 @@ Attribute OrderAttr::parse(AsmParser &parser, Type type) {
              << "cube of an order: got [], expected three sizes of at least 1";
     return success();
   });
+  fields.add("tiles", [&]() -> ParseResult {
+    SMLoc tilesLoc = parser.getCurrentLocation();
+    if (parseInts(parser, tiles))
+      return failure();
+    if (tiles.empty())
+      return parser.emitError(tilesLoc)
+             << "tiles of an order: got [], expected two counts of at least 1";
+    return success();
+  });
   if (fields.parse(/*first=*/false))
     return {};
   if (cube.empty())
     cube.assign(std::begin(defaultCube), std::end(defaultCube));
-  return parser.getChecked<OrderAttr>(loc, parser.getContext(), *kind,
-                                      ArrayRef<int64_t>(grid), prefix, suffix,
-                                      ArrayRef<int64_t>(cube));
+  if (tiles.empty())
+    tiles.assign(std::begin(defaultTiles), std::end(defaultTiles));
+  return parser.getChecked<OrderAttr>(
+      loc, parser.getContext(), *kind, ArrayRef<int64_t>(grid), prefix, suffix,
+      ArrayRef<int64_t>(cube), ArrayRef<int64_t>(tiles));
 }
 
 void OrderAttr::print(AsmPrinter &printer) const {
@@ -70,6 +83,8 @@ void OrderAttr::print(AsmPrinter &printer) const {
   fields.integerUnless("suffix", getSuffix(), 0);
   if (getCube() != ArrayRef<int64_t>(defaultCube))
     fields.ints("cube", getCube());
+  if (getTiles() != ArrayRef<int64_t>(defaultTiles))
+    fields.ints("tiles", getTiles());
   printer << '>';
 }
 

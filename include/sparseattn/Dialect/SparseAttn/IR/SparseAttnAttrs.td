@@ -29,7 +29,8 @@ def SA_OrderKind : I32EnumAttr<"OrderKind", "order of the tokens of a grid", [
     I32EnumAttrCase<"Raster", 0, "raster">,
     I32EnumAttrCase<"Cubes", 1, "cubes">,
     I32EnumAttrCase<"Hilbert", 2, "hilbert">,
-    I32EnumAttrCase<"Stripes", 3, "stripes">]> {
+    I32EnumAttrCase<"Stripes", 3, "stripes">,
+    I32EnumAttrCase<"Tiles", 4, "tiles">]> {
   let cppNamespace = "::mlir::sparseattn";
   let genSpecializedAttr = 0;
 }
@@ -58,11 +59,15 @@ def SA_OrderAttr : SA_Attr<"Order", "order"> {
     Kinds: `raster`; `cubes` of `cube` tokens per axis, cubes and the tokens in
     a cube in raster order, cut at the border of the grid; `hilbert`, Skilling's
     curve over the smallest power-of-two cube that holds the grid, points
-    outside skipped; `stripes`, tokens sorted by `h * W + w`, then by frame.
+    outside skipped; `stripes`, tokens sorted by `h * W + w`, then by frame;
+    `tiles`, for ranks that hold consecutive tokens: `tiles = [t, h]` cuts the
+    tokens of stripes into `h` equal runs, each sorted by frame into `t` equal
+    runs, and the tokens of each tile are ordered as in `cubes`.
 
     ```mlir
     func.func private @layer() attributes {
-      order = #sparseattn.order<cubes, grid = [9, 30, 52], prefix = 77, cube = [3, 6, 4]>
+      order = #sparseattn.order<cubes, grid = [9, 30, 52], prefix = 77, cube = [3, 6, 4]>,
+      islands = #sparseattn.order<tiles, grid = [9, 30, 52], tiles = [2, 4]>
     }
     ```
 
@@ -70,15 +75,19 @@ def SA_OrderAttr : SA_Attr<"Order", "order"> {
     - (C1) the grid has three axes of at least 1 token
     - (C2) prefix and suffix are not negative
     - (C3) the cube has three axes of at least 1 token
-    - (C4) a cube other than 4 x 4 x 4 is given to the kind `cubes` only
+    - (C4) a cube other than 4 x 4 x 4 is given to the kinds `cubes` and `tiles`
+      only
     - (C5) there are fewer than 2^40 tokens
+    - (C6) the tiles have two counts of at least 1
+    - (C7) tiles other than 1 x 1 are given to the kind `tiles` only
   }];
   let parameters = (ins
     "::mlir::sparseattn::OrderKind":$kind,
     ArrayRefParameter<"int64_t", "T, H, W">:$grid,
     "int64_t":$prefix,
     "int64_t":$suffix,
-    ArrayRefParameter<"int64_t", "tokens per axis of a cube">:$cube);
+    ArrayRefParameter<"int64_t", "tokens per axis of a cube">:$cube,
+    ArrayRefParameter<"int64_t", "in time, in space">:$tiles);
   let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
