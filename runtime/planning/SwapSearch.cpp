@@ -30,23 +30,22 @@ public:
       for (int64_t r = 0; r < problem.ring; ++r)
         weightTotals[static_cast<size_t>(item)] +=
             problem.weightsOf(static_cast<int32_t>(item))[r];
-    for (Lists *lists : {&base, &one, &two}) {
-      lists->rests.reserve(static_cast<size_t>(count) + 1);
-      lists->items.reserve(static_cast<size_t>(count) + 1);
+    for (Lists *lists : {&all, &base, &one, &joined}) {
+      lists->rests.resize(static_cast<size_t>(count));
+      lists->items.resize(static_cast<size_t>(count));
     }
   }
 
   SwapChoice run() {
-    rebuild(-1, -1, base);
-    best = evaluate(base);
+    rebuild();
+    best = evaluate(all);
     // Every round strictly lowers the score; the bound only caps the time.
     for (int round = 0; round < maxRounds; ++round)
       if (!improveOne() && !improveTwo())
         break;
-    rebuild(-1, -1, base);
     for (int32_t i = 0; i < count; ++i)
-      choice.source[static_cast<size_t>(base.rests[i].index)] =
-          base.items[i].index;
+      choice.source[static_cast<size_t>(all.rests[i].index)] =
+          all.items[i].index;
     exchangeReceivers();
     return choice;
   }
@@ -61,38 +60,50 @@ private:
   struct Lists {
     std::vector<Entry> rests; ///< descending
     std::vector<Entry> items; ///< ascending
+    size_t size = 0;
   };
 
   /// Inserts behind entries with the same key, so that the order is fixed.
   void insert(int32_t index, int32_t item, Lists &lists) const {
     int64_t weight = weightTotals[static_cast<size_t>(item)];
     int64_t rest = totals[static_cast<size_t>(index)] - weight;
-    auto &rests = lists.rests;
-    size_t i = rests.size();
-    rests.push_back({rest, index});
+    Entry *rests = lists.rests.data(), *items = lists.items.data();
+    size_t i = lists.size;
     for (; i > 0 && rests[i - 1].key < rest; --i)
       rests[i] = rests[i - 1];
     rests[i] = {rest, index};
-    auto &items = lists.items;
-    i = items.size();
-    items.push_back({weight, index});
+    i = lists.size;
     for (; i > 0 && items[i - 1].key > weight; --i)
       items[i] = items[i - 1];
     items[i] = {weight, index};
+    ++lists.size;
   }
 
-  /// The lists of the current choice without two indices.
-  void rebuild(int32_t without, int32_t orWithout, Lists &lists) const {
-    lists.rests.clear();
-    lists.items.clear();
+  /// `all` for the current choice.
+  void rebuild() {
+    all.size = 0;
     for (int32_t u = 0; u < count; ++u)
-      if (u != without && u != orWithout)
-        insert(u, choice.give[static_cast<size_t>(u)], lists);
+      insert(u, choice.give[static_cast<size_t>(u)], all);
   }
 
-  void copy(const Lists &from, Lists &to) const {
-    to.rests.assign(from.rests.begin(), from.rests.end());
-    to.items.assign(from.items.begin(), from.items.end());
+  /// `all` without two indices.
+  void copyWithout(int32_t index, int32_t orIndex, Lists &lists) const {
+    auto filter = [&](const std::vector<Entry> &from, std::vector<Entry> &to) {
+      const Entry *entry = from.data();
+      Entry *next = to.data();
+      for (size_t i = 0; i < all.size; ++i)
+        if (entry[i].index != index && entry[i].index != orIndex)
+          *next++ = entry[i];
+      return static_cast<size_t>(next - to.data());
+    };
+    lists.size = filter(all.rests, lists.rests);
+    filter(all.items, lists.items);
+  }
+
+  static void copy(const Lists &from, Lists &to) {
+    std::copy_n(from.rests.data(), from.size, to.rests.data());
+    std::copy_n(from.items.data(), from.size, to.items.data());
+    to.size = from.size;
   }
 
   /// Largest load and squares of complete lists; stops early, with a score
@@ -118,6 +129,43 @@ private:
     return score;
   }
 
+  /// The score of lists that one index and its item join. With one ring segment
+  /// nothing is copied: what is inserted is carried along.
+  SwapScore evaluateWith(const Lists &lists, int32_t index, int32_t item) {
+    if (problem.ring != 1) {
+      copy(lists, joined);
+      insert(index, item, joined);
+      return evaluate(joined);
+    }
+    int64_t weight = weightTotals[static_cast<size_t>(item)];
+    int64_t rest = totals[static_cast<size_t>(index)] - weight;
+    const Entry *rests = lists.rests.data(), *items = lists.items.data();
+    size_t size = lists.size;
+    SwapScore score;
+    // Most changes fail at some load; only the others need their squares.
+    int64_t lastRest = rest, lastWeight = weight;
+    for (size_t i = 0; i < size; ++i) {
+      int64_t load =
+          std::max(rests[i].key, lastRest) + std::min(items[i].key, lastWeight);
+      score.largest = std::max(score.largest, load);
+      if (load > best.largest)
+        return score;
+      lastRest = std::min(rests[i].key, lastRest);
+      lastWeight = std::max(items[i].key, lastWeight);
+    }
+    score.largest = std::max(score.largest, lastRest + lastWeight);
+    if (score.largest > best.largest)
+      return score;
+    for (size_t i = 0; i < size; ++i) {
+      score.squares += squareOf(std::max(rests[i].key, rest) +
+                                std::min(items[i].key, weight));
+      rest = std::min(rests[i].key, rest);
+      weight = std::max(items[i].key, weight);
+    }
+    score.squares += squareOf(rest + weight);
+    return score;
+  }
+
   /// Adds the loads of index `to` when it receives the item of `from`.
   void addLoads(int32_t to, int32_t from, SwapScore &score) const {
     const int64_t *load = problem.loadsOf(to);
@@ -138,14 +186,12 @@ private:
     for (int32_t u = 0; u < count; ++u) {
       int32_t &give = choice.give[static_cast<size_t>(u)];
       int32_t old = give;
-      rebuild(u, u, one);
+      copyWithout(u, u, one);
       for (int32_t item : problem.items[static_cast<size_t>(u)]) {
         if (item == old)
           continue;
         give = item;
-        copy(one, two);
-        insert(u, item, two);
-        SwapScore score = evaluate(two);
+        SwapScore score = evaluateWith(one, u, item);
         if (score < best) {
           best = score;
           bestIndex = u;
@@ -157,22 +203,22 @@ private:
     if (bestIndex < 0)
       return false;
     choice.give[static_cast<size_t>(bestIndex)] = bestItem;
+    rebuild();
     return true;
   }
 
   /// Takes the best change of two indices' items, one of which is the most
   /// loaded index or the one it receives from.
   bool improveTwo() {
-    rebuild(-1, -1, base);
     int32_t heaviest = 0, giver = 0;
     int64_t largest = -1;
     for (int32_t i = 0; i < count; ++i) {
       SwapScore score;
-      addLoads(base.rests[i].index, base.items[i].index, score);
+      addLoads(all.rests[i].index, all.items[i].index, score);
       if (score.largest > largest) {
         largest = score.largest;
-        heaviest = base.rests[i].index;
-        giver = base.items[i].index;
+        heaviest = all.rests[i].index;
+        giver = all.items[i].index;
       }
     }
     int32_t bestPair[2] = {-1, -1}, bestItems[2] = {0, 0};
@@ -187,6 +233,7 @@ private:
       return false;
     for (int i = 0; i < 2; ++i)
       choice.give[static_cast<size_t>(bestPair[i])] = bestItems[i];
+    rebuild();
     return true;
   }
 
@@ -195,7 +242,7 @@ private:
     int32_t &giveFirst = choice.give[static_cast<size_t>(first)];
     int32_t &giveSecond = choice.give[static_cast<size_t>(second)];
     int32_t oldFirst = giveFirst, oldSecond = giveSecond;
-    rebuild(first, second, base);
+    copyWithout(first, second, base);
     for (int32_t a : problem.items[static_cast<size_t>(first)]) {
       if (a == oldFirst)
         continue;
@@ -206,9 +253,7 @@ private:
         if (b == oldSecond)
           continue;
         giveSecond = b;
-        copy(one, two);
-        insert(second, b, two);
-        SwapScore score = evaluate(two);
+        SwapScore score = evaluateWith(one, second, b);
         if (score < best) {
           best = score;
           bestPair[0] = first;
@@ -250,7 +295,7 @@ private:
   std::vector<int64_t> totals;       ///< load of each index, all segments
   std::vector<int64_t> weightTotals; ///< weight of each item, all segments
   SwapScore best;
-  Lists base, one, two;
+  Lists all, base, one, joined;
 };
 
 } // namespace
