@@ -6,40 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NumberText.h"
 #include "ProgramAccount.h"
 #include "sparseattn-rt/Executor.h"
 
 #include <algorithm>
-#include <iomanip>
 
 using namespace sart;
 
 namespace {
-
-std::string withCommas(int64_t value) {
-  std::string digits = std::to_string(value);
-  for (size_t at = digits.size(); at > 3; at -= 3)
-    digits.insert(at - 3, ",");
-  return digits;
-}
-
-std::string fixed(double value, int digits) {
-  std::ostringstream stream;
-  stream << std::fixed << std::setprecision(digits) << value;
-  return stream.str();
-}
-
-std::string bytesText(int64_t bytes) {
-  if (bytes < 10000)
-    return concat(withCommas(bytes), " bytes");
-  if (bytes < 10000000)
-    return concat(fixed(static_cast<double>(bytes) / 1e3, 1), " kB");
-  return concat(fixed(static_cast<double>(bytes) / 1e6, 1), " MB");
-}
-
-std::string countText(int64_t count, const char *what) {
-  return concat(withCommas(count), " ", what, count == 1 ? "" : "s");
-}
 
 constexpr const char *trafficNames[numTraffic] = {
     "exchange (q, k, v and o between shards and heads)",

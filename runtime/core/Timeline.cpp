@@ -13,6 +13,22 @@
 
 using namespace sart;
 
+std::string_view sart::toString(Cause cause) {
+  switch (cause) {
+  case Cause::Start:
+    return "start";
+  case Cause::Order:
+    return "order";
+  case Cause::Meet:
+    return "meet";
+  case Cause::Port:
+    return "port";
+  case Cause::Device:
+    return "device";
+  }
+  return "unknown";
+}
+
 int64_t Timeline::rankOf(int32_t step) const {
   return std::upper_bound(first.begin(), first.end(), step) - first.begin() - 1;
 }

@@ -26,6 +26,8 @@ enum class Cause : uint8_t {
   Device, ///< another rank had had its turn on the device that they share
 };
 
+std::string_view toString(Cause cause);
+
 /// One instruction of one rank. Picoseconds since the ranks began.
 struct TimelineStep {
   int64_t postedPs = 0; ///< the rank came to it
@@ -96,6 +98,17 @@ struct Timeline {
 /// Refuses a machine or a program that does not verify, and more ranks than the
 /// machine has. The same inputs give the same timeline everywhere.
 Expected<Timeline> simulate(const Program &bound, const Machine &machine);
+
+/// The timeline in words: where the kernel's costs come from, times per rank,
+/// bytes per level of links, the critical path, and the end at half and twice
+/// the link rate. The message of `simulate` where there is none.
+std::string explainTimeline(const Program &bound, const Machine &machine);
+/// All of a timeline as one JSON object; times in microseconds.
+std::string timelineJson(const Program &bound, const Machine &machine,
+                         const Timeline &timeline);
+/// The same as a Chrome trace (a JSON array): a process a rank, with threads
+/// for its work and waits, for what it sends and for what it receives.
+std::string timelineTrace(const Program &bound, const Timeline &timeline);
 
 } // namespace sart
 

@@ -9,6 +9,7 @@
 #include "sparseattn-rt/Timeline.h"
 #include "OneSidedPrograms.h"
 #include "ProgramTestSupport.h"
+#include "RoundMachine.h"
 
 #include <ctime>
 #include <map>
@@ -18,20 +19,6 @@ using namespace sart::test;
 
 namespace {
 
-/// A tile takes 1 us, a byte 1 ns on a link and 1 ps in memory, a transfer 1 us
-/// more; rows, launches, scores, planning and reading take nothing.
-Machine roundMachine(int64_t ranks) {
-  Machine machine;
-  machine.name = "round";
-  machine.sources = {{"test", Evidence::Assumed, "round numbers"}};
-  machine.device.name = "device";
-  machine.device.multiprocessors = {1, 0};
-  machine.device.memoryBytesPerS = {1000000000000, 0};
-  machine.device.kernels = {{DType::F32, 16, 16, 32, {1000000, 0}, {0, 0}}};
-  machine.links = {{"link", ranks, {1000000000, 0}, {1000000, 0}}};
-  return machine;
-}
-
 Timeline timelineOf(const Program &program, const Machine &machine) {
   Expected<Timeline> timeline = simulate(program, machine);
   EXPECT_TRUE(timeline.ok()) << timeline.message();
@@ -40,11 +27,9 @@ Timeline timelineOf(const Program &program, const Machine &machine) {
 
 /// `begin..end cause` of one instruction.
 std::string stepText(const Timeline &timeline, size_t rank, size_t index) {
-  constexpr const char *names[] = {"start", "order", "meet", "port", "device"};
   const TimelineStep &step =
       timeline.steps[static_cast<size_t>(timeline.first[rank]) + index];
-  return concat(step.beginPs, "..", step.endPs, " ",
-                names[static_cast<size_t>(step.cause)]);
+  return concat(step.beginPs, "..", step.endPs, " ", toString(step.cause));
 }
 
 std::string pathText(const Timeline &timeline) {
