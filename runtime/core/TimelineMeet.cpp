@@ -47,8 +47,51 @@ TimelineRun::bytesOf(const Meeting &meeting) const {
   return bytes;
 }
 
+/// Sizes of the levels that the members form, inner to outer, so that member i
+/// has digits i mod s0, i / s0 mod s1, ... One level where islands have
+/// different numbers of members.
+std::vector<size_t> TimelineRun::radicesOf(const Meeting &meeting) const {
+  std::vector<size_t> radices;
+  size_t count = meeting.members.size(), inner = 1;
+  for (const MachineLink &link : machine.links) {
+    auto groupOf = [&](size_t i) {
+      return rankOf(meeting.members[i]) / link.ranks;
+    };
+    size_t size = 1;
+    while (size < count && groupOf(size) == groupOf(0))
+      ++size;
+    for (size_t i = 0; i < count; ++i)
+      if (groupOf(i) != groupOf(i / size * size) ||
+          (i > 0 && i % size == 0 && groupOf(i) == groupOf(i - 1)))
+        return {count};
+    if (count % size != 0 || size % inner != 0)
+      return {count};
+    if (size > inner)
+      radices.push_back(size / inner);
+    inner = size;
+  }
+  if (inner < count)
+    radices.push_back(count / inner);
+  return radices.empty() ? std::vector<size_t>{1} : radices;
+}
+
+/// Member that is `step` away from `i`: each digit of its own, so that what
+/// travels in one step crosses links of one level and meets at no port.
+static size_t memberAfter(size_t i, size_t step,
+                          const std::vector<size_t> &radices) {
+  size_t result = 0, unit = 1;
+  for (size_t radix : radices) {
+    result += (i % radix + step % radix) % radix * unit;
+    i /= radix;
+    step /= radix;
+    unit *= radix;
+  }
+  return result;
+}
+
 /// All members are here: everyone sends to the next, then to the one after it,
-/// and so on, as the ports allow. Their latencies pass together.
+/// and so on, level by level, as the ports allow. Their latencies pass
+/// together.
 void TimelineRun::meet(const Meeting &meeting, int32_t lastIn) {
   std::vector<std::vector<int64_t>> bytes = bytesOf(meeting);
   size_t count = meeting.members.size();
@@ -68,9 +111,10 @@ void TimelineRun::meet(const Meeting &meeting, int32_t lastIn) {
       ends[i] = std::max(
           ends[i], saturatingAdd(
                        nowPs, machine.memoryPs(saturatingMul(2, bytes[i][i]))));
+  std::vector<size_t> radices = radicesOf(meeting);
   for (size_t step = 1; step < count; ++step)
     for (size_t i = 0; i < count; ++i) {
-      size_t j = (i + step) % count;
+      size_t j = memberAfter(i, step, radices);
       if (bytes[i][j] == 0)
         continue;
       int32_t from = meeting.members[i], to = meeting.members[j];

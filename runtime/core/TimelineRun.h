@@ -81,6 +81,7 @@ private:
   bool enter(int64_t rank, int32_t id);
   void meet(const Meeting &meeting, int32_t lastIn);
   std::vector<std::vector<int64_t>> bytesOf(const Meeting &meeting) const;
+  std::vector<size_t> radicesOf(const Meeting &meeting) const;
   void tracePath();
 
   // TimelineCosts.cpp: what instructions take.

@@ -97,6 +97,14 @@ Expected<BlockMask> RankRun::mask() const {
   return BlockMask::fromBits(bits.data(), i.heads, i.q_blocks, i.kv_blocks);
 }
 
+Expected<Program> RankRun::program() const {
+  const void *bytes = nullptr;
+  size_t length = 0;
+  if (sa_layer_get_program_bytes(layer.get(), &bytes, &length) != SA_OK)
+    return lastError();
+  return deserialize(static_cast<const uint8_t *>(bytes), length);
+}
+
 Expected<std::string> RankRun::planText() const {
   const char *text = nullptr;
   size_t length = 0;

@@ -14,6 +14,8 @@
 
 #include "sparseattn/Interpreter/Values.h"
 
+#include "sparseattn-rt/Program.h"
+
 namespace sart {
 
 /// One layer on the reference backend, over the ranks of its program.
@@ -35,6 +37,7 @@ public:
   Expected<BlockMask> mask() const;
   Expected<std::string> planText() const;
   Expected<std::string> explanation() const;
+  Expected<Program> program() const;
 
 private:
   EngineHandle engine;

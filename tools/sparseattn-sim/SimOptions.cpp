@@ -11,6 +11,35 @@
 
 using namespace sart;
 
+/// Options that go with --machine, or not with each other.
+static Status checkPrediction(const SimOptions &options) {
+  for (auto [what, given] :
+       {std::pair<const char *, bool>{"--mask", !options.mask.empty()},
+        {"--density", options.density > 0},
+        {"--json", options.json},
+        {"--trace", !options.trace.empty()},
+        {"--mesh auto", options.autoMesh()},
+        {"--balance auto", options.balance == "auto"}})
+    if (given && options.machine.empty())
+      return makeError(what, ": got it without --machine, expected --machine "
+                             "M.json");
+  if (!options.mask.empty() && options.density > 0)
+    return makeError("--density: got it with --mask, expected one of them");
+  if (options.instance > 0 && options.mask.empty())
+    return makeError("--instance: got it without --mask, expected --mask "
+                     "F.bmt");
+  bool instead = !options.mask.empty() || options.density > 0 ||
+                 options.autoMesh() || options.autoBalance() || options.json;
+  if (instead && options.computes())
+    return makeError("--inputs, --outputs, --masks or --check: got one with "
+                     "--mask, --density, --json or auto, which only predict, "
+                     "expected none");
+  if (options.autoMesh() && options.ranks == 0)
+    return makeError("--ranks: got none with --mesh auto, expected the number "
+                     "of ranks");
+  return Status::success();
+}
+
 Status sart::parseOptions(int argc, char **argv, SimOptions &options,
                           std::string &helpText) {
   CommandLine line(
@@ -33,16 +62,39 @@ Status sart::parseOptions(int argc, char **argv, SimOptions &options,
   line.addInteger("ranks", "N",
                   "compile the layer and run its program over N ranks", 1,
                   maxLocalRanks, options.ranks);
-  line.addText("mesh", "ulysses=U,ring=R", "the same over a mesh of ranks",
+  line.addText("mesh", "ulysses=U,ring=R",
+               "the same over a mesh of ranks; auto, with --machine: the one "
+               "with the least predicted time (with its balance, unless that "
+               "is given)",
                options.mesh);
-  line.addChoice("balance", "head balance after routing", {"none", "swap"},
-                 options.balance);
+  line.addChoice("balance", "head balance; auto, with --machine: the best one",
+                 {"none", "swap", "split", "pre", "auto"}, options.balance);
   line.addFlag("augment", "fill slack with next-best blocks", options.augment);
   line.addFlag("masks", "print every mask that is made", options.masks);
   line.addFlag("explain",
                "say who does what, what crosses each link, the imbalance and "
                "the critical path",
                options.explain);
+  line.addText("machine", "M.json",
+               "predict the timeline on this machine: a file, or the name of "
+               "one that came along (h200x8, h200x32, a100x8-pcie, ...)",
+               options.machine);
+  line.addText(
+      "mask", "F.bmt",
+      "with --machine: recorded masks in place of the layer's routing; "
+      "nothing is computed",
+      options.mask);
+  line.addInteger("instance", "N", "which of them (default 0)", 0, INT32_MAX,
+                  options.instance);
+  line.addInteger("density", "N",
+                  "with --machine: a made-up mask with N thousandths of the "
+                  "tiles; nothing is computed",
+                  1, 1000, options.density);
+  line.addFlag("json", "with --machine: print the prediction as JSON alone",
+               options.json);
+  line.addText("trace", "T.json",
+               "with --machine: write the predicted timeline as a trace",
+               options.trace);
   line.addFlag("check",
                "compare the program's run with the interpretation, or a "
                "program file's run with the dense masked reference",
@@ -63,10 +115,15 @@ Status sart::parseOptions(int argc, char **argv, SimOptions &options,
     return makeError("files: got ", line.positionals().size(),
                      ", expected one");
   options.path = line.positionals().front();
-  Expected<MeshOption> axes = parseMesh(options.mesh, options.ranks);
-  if (!axes)
-    return axes.status();
-  options.axes = *axes;
+  SART_RETURN_IF_ERROR(checkPrediction(options));
+  if (!options.autoMesh()) {
+    Expected<MeshOption> axes = parseMesh(options.mesh, options.ranks);
+    if (!axes)
+      return axes.status();
+    options.axes = *axes;
+  }
+  if (!options.trace.empty())
+    SART_RETURN_IF_ERROR(checkWritable("--trace", options.trace));
   if (options.outputs.empty())
     return Status::success();
   for (const std::string &input : {options.path, options.inputs})

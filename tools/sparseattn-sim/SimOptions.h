@@ -24,12 +24,25 @@ struct SimOptions {
   bool augment = false;
   int64_t seed = 0, threads = 0, timeoutMs = 0;
   bool masks = false, explain = false, check = false, help = false;
+  std::string machine, mask, trace;  ///< of a prediction
+  int64_t instance = 0, density = 0; ///< density in thousandths, 0: not given
+  bool json = false;
   MeshOption axes; ///< derived from ranks and mesh
+
+  bool autoMesh() const { return mesh == "auto"; }
+  /// Left open; with --mesh auto it is unless it was given.
+  bool autoBalance() const {
+    return balance == "auto" || (autoMesh() && balance.empty());
+  }
+  /// Something is computed, not only predicted.
+  bool computes() const {
+    return !inputs.empty() || !outputs.empty() || masks || check;
+  }
 
   /// A function is also compiled to a program and run over ranks.
   bool wantsProgram() const {
     return ranks > 0 || !mesh.empty() || !balance.empty() || augment ||
-           explain || check;
+           explain || check || !machine.empty();
   }
 };
 

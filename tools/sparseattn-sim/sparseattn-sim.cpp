@@ -9,14 +9,18 @@
 #include "Bindings.h"
 #include "Check.h"
 #include "CommandLine.h"
+#include "Prediction.h"
 #include "RankRun.h"
 #include "SimOptions.h"
 #include "Summary.h"
 #include "ValueText.h"
 
+#include "sparseattn-rt/Executor.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <optional>
 
 using namespace sart;
 using namespace mlir::sparseattn;
@@ -36,12 +40,15 @@ public:
 private:
   Status interpretOnly();
   Status runLayer();
+  Status runFile();
   Status runProgram(const std::string &contents);
   Status readArguments();
   Expected<std::vector<InterpreterValue>> interpretText(TextInterpreter &text);
   Status checkLayer(RankRun &run, RunInputs &inputs);
   Status report(RankRun &run, const CheckResult *check);
   Status writeRun(RankRun &run);
+  Status predictRun(RankRun &run);
+  Expected<bool> predictFile(bool isProgram);
 
   const SimOptions &options;
   std::string contents;
@@ -57,20 +64,67 @@ Status Simulation::execute() {
     return file.status();
   contents = std::move(*file);
   if (contents.compare(0, 6, "SAPROG") == 0)
-    return runProgram(contents);
+    return runFile();
   Expected<std::unique_ptr<TextInterpreter>> parsed =
       TextInterpreter::create(contents);
   if (!parsed)
     return makeError(options.path, ": ", parsed.message());
   interpreter = std::move(*parsed);
   if (interpreter->hasSchedule())
-    return runProgram(contents);
+    return runFile();
+  Expected<bool> predicted = predictFile(false);
+  if (!predicted)
+    return predicted.status();
+  if (*predicted)
+    return Status::success();
   Expected<Signature> found = interpreter->signature(options.function);
   if (!found)
     return makeError(options.path, ": ", found.message());
   signature = std::move(*found);
   SART_RETURN_IF_ERROR(readArguments());
   return options.wantsProgram() ? runLayer() : interpretOnly();
+}
+
+/// Predicts what is in the file without running it, where that is enough;
+/// false: it has to run.
+Expected<bool> Simulation::predictFile(bool isProgram) {
+  if (options.machine.empty() || options.computes())
+    return false;
+  Expected<Prediction> prediction = Prediction::create(options);
+  if (!prediction)
+    return prediction.status();
+  Expected<std::optional<Program>> bound =
+      prediction->bindFile(contents, isProgram);
+  if (!bound)
+    return bound.status();
+  if (!*bound)
+    return false;
+  if (options.explain && !options.json)
+    print(explainProgram(**bound));
+  if (Status status = prediction->report(**bound); !status.ok())
+    return status;
+  return true;
+}
+
+/// Predicts the program that ran.
+Status Simulation::predictRun(RankRun &run) {
+  if (options.machine.empty())
+    return Status::success();
+  Expected<Prediction> prediction = Prediction::create(options);
+  if (!prediction)
+    return prediction.status();
+  Expected<Program> bound = run.program();
+  if (!bound)
+    return bound.status();
+  return prediction->report(*bound);
+}
+
+Status Simulation::runFile() {
+  SART_RETURN_IF_ERROR(checkForProgram(options));
+  Expected<bool> predicted = predictFile(true);
+  if (!predicted)
+    return predicted.status();
+  return *predicted ? Status::success() : runProgram(contents);
 }
 
 Status Simulation::readArguments() {
@@ -151,7 +205,7 @@ Status Simulation::report(RankRun &run, const CheckResult *check) {
       return text.status();
     print(*text);
   }
-  return Status::success();
+  return predictRun(run);
 }
 
 /// The run against the interpretation of what ran: the text, or with
@@ -223,7 +277,6 @@ Status Simulation::runLayer() {
 }
 
 Status Simulation::runProgram(const std::string &program) {
-  SART_RETURN_IF_ERROR(checkForProgram(options));
   Expected<RankRun> run = RankRun::create(options, program, true);
   if (!run)
     return run.status();

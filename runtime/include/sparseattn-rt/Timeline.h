@@ -89,8 +89,8 @@ struct Timeline {
 ///   the one that was ready first, then the lower rank's. It runs beside the
 ///   work of both ranks.
 /// - a collective begins when its last member has entered; each member sends to
-///   the next, the one after it and so on, without barriers, all with one
-///   latency together.
+///   the next, the one after it and so on (of its own island first, then of the
+///   next one), without barriers, all with one latency together.
 /// - a wait ends with the last transfer that it awaits; a signal arrives behind
 ///   the puts before it.
 ///

@@ -197,6 +197,28 @@ TEST(Timeline, OnePortOrOneForEachLink) {
   }
 }
 
+TEST(Timeline, ExchangeOverIslandsFillsThePorts) {
+  // 8 ranks of 8 heads each send one head of 16 rows, 2,048 bytes, to each
+  // other: 3 inside at 1 ns a byte, 4 across at 10 ns.
+  Placement placement = makePlacement(8, 1, 8, 8, 128, 128);
+  Program program = boundOf(placement, BlockMask::dense(8, 8, 8));
+  Machine machine = roundMachine(8);
+  machine.links = {{"inside", 4, {1000000000, 0}, {1000000, 0}},
+                   {"across", 8, {100000000, 0}, {1000000, 0}}};
+  machine.portPerLink = true;
+  EXPECT_EQ(stepText(timelineOf(program, machine), 5, 0),
+            concat("0..", 1000000 + 4 * 20480000, " meet"));
+  machine.portPerLink = false;
+  EXPECT_EQ(stepText(timelineOf(program, machine), 5, 0),
+            concat("0..", 1000000 + 3 * 2048000 + 4 * 20480000, " meet"));
+  // Islands of unequal numbers of members: in plain order.
+  machine.links[0].ranks = 2;
+  machine.links[1].ranks = 6;
+  machine.links.push_back({"far", 12, {100000000, 0}, {1000000, 0}});
+  EXPECT_GE(timelineOf(program, machine).steps[0].endPs,
+            1000000 + 2048000 + 6 * 20480000);
+}
+
 TEST(Timeline, Refusals) {
   Program program = ringProgram();
   Machine machine = roundMachine(2);
