@@ -4,6 +4,7 @@
 import glob
 import os
 import re
+import shutil
 
 import lit.formats
 import lit.TestRunner
@@ -57,6 +58,21 @@ config.substitutions += [
 ]
 if os.path.exists(os.path.join(stand_in, "libcuda.so.1")):
     config.available_features.add("stand-in-driver")
+
+# Open MPI's launcher; several processes share a core, and one machine's own way
+# of copying needs rights that containers may lack.
+mpirun = shutil.which("mpirun")
+plugin = os.path.join(config.sparseattn_build_dir, "lib", "libsparseattn-mpi.so")
+if mpirun and os.path.exists(plugin):
+    config.available_features.add("mpi")
+config.substitutions.append(
+    (
+        "%mpirun",
+        "mpirun --oversubscribe"
+        + (" --allow-run-as-root" if os.getuid() == 0 else "")
+        + " --mca btl_vader_single_copy_mechanism none",
+    )
+)
 
 # Every version of ptxas that kernels are tested with. A test that names one that
 # is not there fails: kernels that nobody assembled are not tested.

@@ -38,8 +38,11 @@ python3-numpy|/usr/lib/python3/dist-packages/numpy/__init__.py
 python3-psutil|/usr/lib/python3/dist-packages/psutil/__init__.py
 python3-pip|pip3
 libopenblas0-pthread|/usr/lib/x86_64-linux-gnu/libopenblas.so.0
+openmpi-bin|mpirun
+libopenmpi-dev|/usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h
 "
 archive_packages="
+libopenmpi-dev|/usr/lib/x86_64-linux-gnu/openmpi/include/mpi.h
 libzstd-dev|/usr/lib/x86_64-linux-gnu/libzstd.a
 libstdc++-12-dev|/usr/share/doc/libstdc++-12-dev/copyright
 xz-utils|xz

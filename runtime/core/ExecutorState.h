@@ -33,6 +33,9 @@ public:
   const std::vector<int32_t> *find(int64_t head, int64_t qBlock) const;
   /// Sum of the recorded rows' lengths.
   int64_t tiles() const { return total; }
+  /// What was recorded, and back; of as many heads and q-blocks.
+  std::string toBytes() const;
+  Status fromBytes(const std::string &bytes, int64_t kvBlocks);
 
 private:
   int64_t qBlocksPerHead = 0, total = 0;
@@ -54,6 +57,11 @@ struct RankRecord {
   int64_t planNs = 0;
 
   void reset(const Placement &placement, int64_t rank);
+  /// For the process of rank 0, which has the plan itself. Without `withRows`
+  /// their number is sent alone.
+  std::string toBytes(bool withRows) const;
+  /// After reset; refuses bytes that are none of a rank of this placement.
+  Status fromBytes(const std::string &bytes, int64_t kvBlocks);
 };
 
 /// Everything the rank threads read. Only the members below `start` change
@@ -63,7 +71,8 @@ struct ExecutorShared {
   std::shared_ptr<Backend> backend;
   ExecutorOptions options;
   uint64_t programHash = 0;
-  std::unique_ptr<LocalTransport> transport;
+  std::unique_ptr<Transport> transport;
+  // By rank; of another process's rank: null, null, what it gathered.
   std::vector<std::shared_ptr<Backend>> rankBackends; ///< null: `backend`
   std::vector<std::unique_ptr<WindowArena>> arenas;
   std::vector<RankRecord> records;
@@ -71,11 +80,21 @@ struct ExecutorShared {
   Clock::time_point start;
   std::optional<Plan> givenPlan;
   bool dense = false;
-  bool trace = true;
+  bool trace = true, gatherMask = true;
   /// Why a rank's exception ends the others; made before memory runs out.
   const std::string thrownReason = "got an exception, expected none";
 
   int64_t ranks() const { return program.placement.mesh.ranks(); }
+  const std::vector<int64_t> &localRanks() const {
+    return transport->localRanks();
+  }
+  /// Whether all ranks are in this process.
+  bool allLocal() const {
+    return static_cast<int64_t>(localRanks().size()) == ranks();
+  }
+  bool isLocal(int64_t rank) const {
+    return arenas[static_cast<size_t>(rank)] != nullptr;
+  }
   Backend &backendOf(int64_t rank) const {
     const auto &own = rankBackends[static_cast<size_t>(rank)];
     return own ? *own : *backend;
@@ -88,6 +107,10 @@ struct ExecutorShared {
 /// numbers, one instruction list per rank, statics of every rank. Cheap, and
 /// done whether or not the program is validated.
 Status checkStructure(const Program &program);
+
+/// Refuses programs whose windows, of `localRanks` ranks, cannot fit this
+/// machine, before the system ends the process for touching them.
+Status checkMemory(const Program &program, size_t localRanks);
 
 /// Fills the mask row `row` by the rule of a policy without scores (dense,
 /// window): [count, kv-blocks below `visible`...].

@@ -8,6 +8,9 @@
 #include "ExecutorState.h"
 #include "OpcodeInfo.h"
 
+#include <algorithm>
+#include <unistd.h>
+
 using namespace sart;
 
 namespace {
@@ -124,4 +127,22 @@ private:
 
 Status sart::checkStructure(const Program &program) {
   return StructureCheck(program).run();
+}
+
+Status sart::checkMemory(const Program &program, size_t localRanks) {
+  double bytes = 0;
+  for (const Window &window : program.windows)
+    if (window.role == Window::Role::Internal)
+      bytes += static_cast<double>(window.slots) *
+               static_cast<double>(window.rows) *
+               static_cast<double>(window.rowBytes());
+  bytes *= static_cast<double>(localRanks);
+  double available = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                     static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (available > 0 && bytes > available)
+    return makeError("memory of the windows over all ranks not available: got ",
+                     static_cast<int64_t>(available / 1e6),
+                     " MB on this machine, expected ",
+                     static_cast<int64_t>(std::min(bytes / 1e6, 9e18)), " MB");
+  return Status::success();
 }

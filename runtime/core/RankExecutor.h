@@ -29,6 +29,11 @@ public:
   /// Runs instructions up to index `end`. On an error it aborts the transport
   /// and leaves no transfer of this rank in flight.
   RankOutcome runUntil(size_t end);
+  /// Waits for all ranks, and compares their programs. Over processes.
+  RankOutcome meet();
+  /// Brings the records of all ranks to rank 0. Over processes, after the
+  /// program.
+  RankOutcome report();
   /// Fills the rank's memory before a run, see ExecutorOptions::poison.
   Status poison(bool internal, bool outputs);
   /// Records the routed rows that only the rank's memory holds yet.
@@ -75,6 +80,8 @@ private:
   Status augment(const Instruction &instruction);
   Status loadMask(const Instruction &instruction);
   Status plan(const Instruction &instruction);
+  /// The routed rows of all processes, on rank 0. Host memory.
+  Status gatherRows();
   Status writeSummary(int32_t window, const Work &work, const SlotView &mask,
                       bool first);
   Expected<std::vector<RouteTask>> routeTasks(const Instruction &instruction,

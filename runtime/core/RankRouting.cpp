@@ -291,6 +291,8 @@ Status RankExecutor::plan(const Instruction &instruction) {
     return bound.status();
   symbols = std::move(*bound);
   own.planNs = nanosecondsSince(begin);
+  if (shared.options.validate && shared.options.coverage)
+    SART_RETURN_IF_ERROR(gatherRows());
   // The other ranks wait for the hash below, that is, for the validation.
   if (rank == 0 && shared.options.validate)
     SART_RETURN_IF_ERROR(validatePlan(shared, *own.plan, *summary));

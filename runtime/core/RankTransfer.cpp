@@ -196,13 +196,10 @@ Status RankExecutor::put(const Instruction &instruction) {
   auto from = arena.segments(instruction.windows[0], list(instruction, 0));
   if (!from)
     return from.status();
-  auto to = shared.arenas[static_cast<size_t>(**peer)]->segments(
-      instruction.windows[1], list(instruction, 1));
-  if (!to)
-    return to.status();
   countSent(instruction.windows[0], **peer, totalBytes(*from),
             /*collective=*/false);
-  return endpoint.put(**peer, *from, *to);
+  return endpoint.put(**peer, *from,
+                      {instruction.windows[1], list(instruction, 1)});
 }
 
 Status RankExecutor::signalOrWait(const Instruction &instruction,

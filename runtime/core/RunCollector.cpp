@@ -38,7 +38,8 @@ void sart::collectStats(const ExecutorShared &shared, RunStats &stats) {
               return std::tie(a.beginNs, a.rank, a.instruction) <
                      std::tie(b.beginNs, b.rank, b.instruction);
             });
-  const RankRecord &first = shared.records[0];
+  const RankRecord &first =
+      shared.records[static_cast<size_t>(shared.localRanks().front())];
   if (first.plan) {
     stats.plan = *first.plan;
     stats.loadsBefore = first.routedLoads;

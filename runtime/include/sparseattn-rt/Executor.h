@@ -1,4 +1,4 @@
-//===- Executor.h - Runs programs over ranks of a process -------*- C++ -*-===//
+//===- Executor.h - Runs the ranks of a program -----------------*- C++ -*-===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -52,18 +52,31 @@ struct RunOptions {
   /// Routes densely whatever the policy says (first steps of a schedule).
   bool dense = false;
   bool trace = true;
+  /// Over processes: brings the mask to rank 0 as well, for boundProgram and
+  /// lastMask. The same on every rank, as `trace`.
+  bool gatherMask = true;
 };
 
 /// Executes one template or bound program. The order of work is the program's;
 /// nothing is done that no instruction asks for. One thread per local rank.
+///
+/// Over processes, each has an executor of the same program with its own ranks
+/// of the transport, and all make the same calls in the same order. What
+/// follows says "all ranks" of all processes together, and tensors are those of
+/// the process's ranks. Statistics of a run and the mask are on rank 0; the
+/// others know of their own ranks alone.
 class Executor {
 public:
+  /// Null `transport`: all ranks as threads of this process.
   static Expected<std::unique_ptr<Executor>>
   create(Program program, std::shared_ptr<Backend> backend,
-         const ExecutorOptions &options = {});
+         const ExecutorOptions &options = {},
+         std::unique_ptr<Transport> transport = nullptr);
   ~Executor();
 
   const Program &program() const;
+  /// Ranks of this process, ascending.
+  const std::vector<int64_t> &localRanks() const;
 
   /// Runs the whole program. An error of one rank ends all ranks in bounded
   /// time, outputs are then unspecified, and the executor can run again. The
@@ -79,11 +92,16 @@ public:
   Status begin(const std::vector<RankTensors> &tensors,
                const RunOptions &options);
   Status finish(const std::vector<RankTensors> &tensors, RunStats &stats);
+  /// Copies o and lse of `own`, the tensors of a run, into those of `all`, of
+  /// every rank, where rank 0 is; elsewhere `all` is not looked at. Host
+  /// memory. Nothing to do where all ranks are local.
+  Status gatherOutputs(const std::vector<RankTensors> &own,
+                       const std::vector<RankTensors> &all);
 
   /// The bound program and the mask of the last run (extras included); an
   /// error and null before the first successful one, and errors where rows of
   /// the mask cannot be fetched. Not while a run is going on; the mask lives
-  /// until the next.
+  /// until the next. Over processes: on rank 0.
   Expected<Program> boundProgram() const;
   Expected<const BlockMask *> lastMask() const;
 

@@ -132,10 +132,17 @@ Status LocalEndpoint::settle(const LocalTransfer &transfer) {
 }
 
 Status LocalEndpoint::put(int64_t peer, const SegmentList &from,
-                          const SegmentList &to) {
+                          const RemoteRows &to) {
   SART_RETURN_IF_ERROR(checkPeer("put", peer));
+  auto owner = static_cast<size_t>(peer);
+  if (owner >= state.windows.size() || !state.windows[owner])
+    return makeError("put into window ", to.window, " of rank ", peer,
+                     ": got a rank without windows, expected one with them");
+  auto memory = state.windows[owner](to);
+  if (!memory)
+    return memory.status();
   std::shared_ptr<Fence> copied; // the signal brings the order to the peer
-  return state.copy(self, from, to, nullptr, copied);
+  return state.copy(self, from, *memory, nullptr, copied);
 }
 
 Status LocalEndpoint::signal(int64_t peer) {
@@ -218,6 +225,24 @@ Expected<std::vector<uint64_t>> LocalEndpoint::allGather(uint64_t value) {
 }
 
 Status LocalEndpoint::barrier() { return allGather(0).status(); }
+
+Expected<std::vector<std::string>>
+LocalEndpoint::gather(int64_t root, const std::string &bytes) {
+  SART_RETURN_IF_ERROR(checkPeer("gather", root));
+  {
+    std::lock_guard<std::mutex> lock(state.gatherMutex);
+    state.gatheredBytes[static_cast<size_t>(self)] = bytes;
+  }
+  SART_RETURN_IF_ERROR(barrier());
+  std::vector<std::string> all;
+  if (self == root) {
+    std::lock_guard<std::mutex> lock(state.gatherMutex);
+    all = state.gatheredBytes;
+  }
+  // Nobody may write the next one's bytes before these are read.
+  SART_RETURN_IF_ERROR(barrier());
+  return all;
+}
 
 void LocalEndpoint::abort(const std::string &reason) {
   state.abort(self, reason);

@@ -58,7 +58,9 @@ struct LocalTransport::State {
   std::vector<std::unique_ptr<LocalEndpoint>> endpoints;
   std::vector<std::unique_ptr<LocalChannel>> channels; ///< [from * ranks + to]
   std::vector<std::unique_ptr<LocalWaiter>> waiters;
-  std::vector<MemorySpace *> spaces; ///< by rank; empty: host memory
+  std::vector<MemorySpace *> spaces;   ///< by rank; empty: host memory
+  std::vector<WindowResolver> windows; ///< by rank
+  std::vector<int64_t> allRanks;
 
   std::atomic<bool> aborted{false};
   std::mutex abortMutex;
@@ -71,6 +73,7 @@ struct LocalTransport::State {
   std::mutex gatherMutex;
   std::condition_variable gatherWake;
   std::vector<uint64_t> entering, gathered;
+  std::vector<std::string> gatheredBytes; ///< by rank; see gather
   std::vector<bool> present;
   int64_t entered = 0;
   uint64_t generation = 0;
@@ -110,11 +113,13 @@ public:
                                                  SegmentList to) override;
   Status wait(TransferHandle &handle) override;
   Status put(int64_t peer, const SegmentList &from,
-             const SegmentList &to) override;
+             const RemoteRows &to) override;
   Status signal(int64_t peer) override;
   Status waitSignal(int64_t peer) override;
   Expected<std::vector<uint64_t>> allGather(uint64_t value) override;
   Status barrier() override;
+  Expected<std::vector<std::string>> gather(int64_t root,
+                                            const std::string &bytes) override;
   void abort(const std::string &reason) override;
 
 private:

@@ -83,11 +83,18 @@ LocalTransport::create(int64_t ranks, int64_t timeoutMs) {
   for (int64_t pair = 0; pair < ranks * ranks; ++pair)
     state.channels.push_back(std::make_unique<LocalChannel>());
   for (int64_t rank = 0; rank < ranks; ++rank) {
+    state.allRanks.push_back(rank);
     state.waiters.push_back(std::make_unique<LocalWaiter>());
     state.endpoints.push_back(std::make_unique<LocalEndpoint>(state, rank));
   }
   transport->reset();
   return transport;
+}
+
+int64_t LocalTransport::ranks() const { return state->ranks; }
+
+const std::vector<int64_t> &LocalTransport::localRanks() const {
+  return state->allRanks;
 }
 
 Endpoint &LocalTransport::endpoint(int64_t rank) {
@@ -100,6 +107,10 @@ void LocalTransport::useSpaces(std::vector<MemorySpace *> spaces) {
       std::any_of(spaces.begin(), spaces.end(),
                   [](MemorySpace *space) { return !space->onHost(); });
   state->spaces = elsewhere ? std::move(spaces) : std::vector<MemorySpace *>();
+}
+
+void LocalTransport::useWindows(std::vector<WindowResolver> windows) {
+  state->windows = std::move(windows);
 }
 
 Status LocalTransport::State::copy(int64_t rank, const SegmentList &from,
@@ -139,6 +150,7 @@ void LocalTransport::reset() {
     state->entered = 0;
     state->entering.assign(static_cast<size_t>(state->ranks), 0);
     state->gathered.assign(static_cast<size_t>(state->ranks), 0);
+    state->gatheredBytes.assign(static_cast<size_t>(state->ranks), "");
     state->present.assign(static_cast<size_t>(state->ranks), false);
     ++state->generation;
   }

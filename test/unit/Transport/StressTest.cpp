@@ -1,59 +1,73 @@
-//===- StressTest.cpp - Many exchanges with a rank that lags --------------===//
+//===- StressTest.cpp - Many runs, with ranks that lag --------------------===//
 //
 // Part of the sparseattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "Ranks.h"
+//
+// 1,000 runs of a program; SPARSEATTN_STRESS_RUNS says another number. Each
+// sends messages of up to 64 KiB, and ranks are late by up to 200 us. The seed
+// is printed; SPARSEATTN_STRESS_SEED sets it.
+//
+//===----------------------------------------------------------------------===//
+#include "ProgramWorld.h"
 
-#include <atomic>
+#include <cstdlib>
+#include <random>
 
 using namespace sart;
 using namespace sart::test;
 
-/// 1,000 back-to-back all-to-alls; one rank is late, another one each round.
-/// Buffers are reused at once, which shows a rank that reads too late.
-TEST(Stress, ThousandExchangesWithOneRankDelayed) {
-  constexpr int64_t ranks = 4;
-  constexpr int rounds = 1000;
-  constexpr size_t words = 64;
-  auto transport = makeTransport(ranks, 120000);
-  std::atomic<int> wrong{0};
-  auto results = onRanks(*transport, ranks, [&](Endpoint &endpoint) -> Status {
-    auto self = static_cast<size_t>(endpoint.rank());
-    std::vector<std::vector<int>> out(ranks, std::vector<int>(words));
-    std::vector<std::vector<int>> in(ranks, std::vector<int>(words));
-    for (int round = 0; round < rounds; ++round) {
-      if (round % 20 == 0 && round / 20 % ranks == endpoint.rank())
-        std::this_thread::sleep_for(std::chrono::microseconds(300));
-      std::vector<std::shared_ptr<TransferHandle>> handles;
-      for (size_t peer = 0; peer < ranks; ++peer) {
-        if (peer == self)
-          continue;
-        for (size_t i = 0; i < words; ++i) {
-          out[peer][i] = round * 1000 + static_cast<int>(self * 10 + peer);
-          in[peer][i] = -1;
-        }
-        auto send =
-            endpoint.send(static_cast<int64_t>(peer), segmentOf(out[peer]));
-        auto recv =
-            endpoint.recv(static_cast<int64_t>(peer), segmentOf(in[peer]));
-        if (!send || !recv)
-          return send ? recv.status() : send.status();
-        handles.push_back(*send);
-        handles.push_back(*recv);
-      }
-      for (auto &handle : handles)
-        SART_RETURN_IF_ERROR(endpoint.wait(*handle));
-      for (size_t peer = 0; peer < ranks; ++peer)
-        for (size_t i = 0; i < words && peer != self; ++i)
-          wrong +=
-              in[peer][i] != round * 1000 + static_cast<int>(peer * 10 + self);
-    }
-    return Status::success();
-  });
-  for (const Status &status : results)
-    EXPECT_TRUE(status.ok()) << status.message();
-  EXPECT_EQ(wrong, 0);
+namespace {
+
+class Stress : public TransportTest {};
+
+int64_t numberOf(const char *variable, int64_t otherwise) {
+  const char *text = std::getenv(variable);
+  return text ? std::atoll(text) : otherwise;
+}
+
+} // namespace
+
+INSTANTIATE_ON_KINDS(Stress, kind.make != nullptr);
+
+TEST_P(Stress, RunsGiveTheSameBits) {
+  MAKE_WORLD(4, 120000);
+  int64_t ranks = world->ranks;
+  Mesh mesh{ranks % 2 ? ranks : ranks / 2, ranks % 2 ? 1 : 2};
+  int64_t runs = numberOf("SPARSEATTN_STRESS_RUNS", 1000);
+  auto seed = static_cast<uint32_t>(
+      numberOf("SPARSEATTN_STRESS_SEED", std::random_device{}() % 1000000));
+  std::printf("%lld runs over %lld ranks, seed %u\n", (long long)runs,
+              (long long)ranks, seed);
+  // Messages of 3 to 30 KiB over 4 ranks.
+  Placement placement = placementOf(mesh.ulysses, mesh.ring, 5, 5, 63, 240);
+  Program program = templateOf(placement, topP(0.7f));
+  LayerData data(placement.shape, 61), expected(placement.shape, 61);
+  auto local = executorOf(program);
+  runAll(*local, expected);
+
+  std::vector<std::mt19937> random;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    random.emplace_back(seed + static_cast<uint32_t>(rank));
+  ExecutorOptions options;
+  options.timeoutMs = 120000;
+  options.validate = false; // which takes longer than all the rest
+  ProgramWorld worldRuns(
+      std::move(world), program, options, [&](int64_t rank) -> Status {
+        std::this_thread::sleep_for(std::chrono::microseconds(
+            random[static_cast<size_t>(rank)]() % 200));
+        return Status::success();
+      });
+  RunOptions quick;
+  for (int64_t round = 0; round < runs; ++round) {
+    data.forget();
+    quick.trace = quick.gatherMask = round % 16 == 0;
+    ASSERT_EQ(worldRuns.run(data, quick), "") << "run " << round;
+    if (!worldRuns.hasRankZero())
+      continue;
+    ASSERT_EQ(data.o, expected.o) << "run " << round;
+    ASSERT_EQ(data.lse, expected.lse) << "run " << round;
+  }
 }
