@@ -8,10 +8,12 @@
 #include "PlacementBench.h"
 
 #include "sparseattn-rt/Plan.h"
+#include "sparseattn-rt/Rounds.h"
 #include "sparseattn-rt/TraceFile.h"
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <optional>
 
 using namespace sart;
@@ -46,6 +48,41 @@ Expected<Trace> readTrace(const std::string &path,
   return trace;
 }
 
+using Clock = std::chrono::steady_clock;
+
+int64_t microseconds(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() -
+                                                               start)
+      .count();
+}
+
+int64_t median(std::vector<int64_t> &times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+Status addRounds(const RingDemand &demand, PlacementRow &row,
+                 std::vector<int64_t> &times) {
+  Clock::time_point start = Clock::now();
+  Expected<Rounds> rounds = scheduleRounds(demand.ranks, demand.blocks);
+  if (!rounds)
+    return rounds.status();
+  times.push_back(microseconds(start));
+  std::vector<int64_t> distances(static_cast<size_t>(demand.ranks - 1));
+  std::iota(distances.begin(), distances.end(), 1);
+  auto over = [&](int64_t makespan) {
+    return rounds->lowerBound == 0
+               ? 1
+               : static_cast<double>(makespan) /
+                     static_cast<double>(rounds->lowerBound);
+  };
+  row.rounds += over(rounds->makespan);
+  row.worstRounds = std::max(row.worstRounds, over(rounds->makespan));
+  row.ringRounds += over(ringMakespan(demand.ranks, demand.blocks, distances));
+  row.barrierRounds += over(barrierMakespan(demand.ranks, demand.blocks));
+  return Status::success();
+}
+
 /// What one rule costs over all masks, in the repair's unit.
 struct Measured {
   PlacementRow row;
@@ -67,20 +104,18 @@ Expected<Measured> measure(const Trace &trace, const BlockRule &rule,
   row.ranks = options.ranks;
   row.instances = static_cast<int64_t>(trace.masks.size());
   int64_t looked = options.first > 0 ? options.first : row.instances;
-  std::vector<int64_t> times;
+  std::vector<int64_t> times, roundsTimes;
   for (const MaskBits &mask : trace.masks) {
     RingDemand before = countRingDemand(mask, *owners);
     row.shareOfRing += before.shareOfRing();
     row.maxPort += before.maxPort();
     row.rho += imbalance(before.loads);
     row.worstRho = std::max(row.worstRho, imbalance(before.loads));
-    auto start = std::chrono::steady_clock::now();
+    Clock::time_point start = Clock::now();
     Expected<RowRepair> repaired = repairRows(mask, *owners, repair);
     if (!repaired)
       return repaired.status();
-    times.push_back(std::chrono::duration_cast<std::chrono::microseconds>(
-                        std::chrono::steady_clock::now() - start)
-                        .count());
+    times.push_back(microseconds(start));
     RingDemand after = countRingDemand(mask, *owners, repaired->rowOwners);
     row.shareRepaired += after.shareOfRing();
     row.maxPortRepaired += after.maxPort();
@@ -96,21 +131,19 @@ Expected<Measured> measure(const Trace &trace, const BlockRule &rule,
     row.movedRows += static_cast<double>(repaired->movedRows) /
                      static_cast<double>(mask.heads() * mask.qBlocks());
     row.shifts += static_cast<double>(repaired->shifts.size());
-    int64_t several = 0;
-    for (size_t n = 2; n < after.receivers.size(); ++n)
-      several += after.receivers[n];
-    row.multicast += static_cast<double>(several) /
-                     static_cast<double>(mask.heads() * mask.kvBlocks());
+    row.multicastShare += after.multicastShare();
+    SART_RETURN_IF_ERROR(addRounds(after, row, roundsTimes));
     if (looked-- > 0)
       result.cost += cost;
   }
   for (double *sum :
        {&row.shareOfRing, &row.rho, &row.maxPort, &row.shareRepaired,
         &row.shareWithRows, &row.rhoRepaired, &row.maxPortRepaired,
-        &row.movedRows, &row.shifts, &row.multicast})
+        &row.movedRows, &row.shifts, &row.multicastShare, &row.rounds,
+        &row.ringRounds, &row.barrierRounds})
     *sum /= static_cast<double>(row.instances);
-  std::sort(times.begin(), times.end());
-  row.planUs = times[times.size() / 2];
+  row.planUs = median(times);
+  row.roundsUs = median(roundsTimes);
   return result;
 }
 

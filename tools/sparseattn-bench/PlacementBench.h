@@ -51,7 +51,13 @@ struct PlacementRow {
   double rhoRepaired = 0, worstRhoRepaired = 0, maxPortRepaired = 0;
   double movedRows = 0; ///< share of all rows
   double shifts = 0;    ///< ranges of rows that moved
-  double multicast = 0; ///< share of kv-blocks that several ranks receive
+  /// Blocks sent when each travels once to all its receivers, over those sent
+  /// one by one.
+  double multicastShare = 0;
+  /// Makespans of the repaired demand over the busiest port: the chosen order,
+  /// ring order, and ring order with a barrier after every distance.
+  double rounds = 0, worstRounds = 0, ringRounds = 0, barrierRounds = 0;
+  int64_t roundsUs = 0; ///< choosing the order, median
   int64_t planUs = 0;   ///< repair of one instance, median
 };
 

@@ -73,8 +73,13 @@ void sart::printJson(const PlacementOptions &, const PlacementResults &results,
         writeNumber(json, "max_port_repaired", row.maxPortRepaired);
         writeNumber(json, "moved_rows", row.movedRows);
         writeNumber(json, "shifts", row.shifts);
-        writeNumber(json, "multicast_blocks", row.multicast);
+        writeNumber(json, "multicast_share", row.multicastShare);
         json.attribute("plan_us", row.planUs);
+        writeNumber(json, "rounds_over_bound", row.rounds);
+        writeNumber(json, "worst_rounds_over_bound", row.worstRounds);
+        writeNumber(json, "ring_order_over_bound", row.ringRounds);
+        writeNumber(json, "barriers_over_bound", row.barrierRounds);
+        json.attribute("rounds_us", row.roundsUs);
       });
   });
   os << "\n";

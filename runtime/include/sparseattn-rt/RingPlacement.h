@@ -104,12 +104,29 @@ struct RingDemand {
   double shareOfRing() const;
   /// The busiest send or receive port over that of a dense ring.
   double maxPort() const;
+  /// Blocks that leave their rank when each travels once, to all its receivers,
+  /// over total(): what a multicast leaves of the senders' work. 1 when nothing
+  /// travels.
+  double multicastShare() const;
 };
 /// `rowOwners`: rank of each row, [heads * qBlocks].
 RingDemand countRingDemand(const MaskBits &mask, const BlockOwners &owners,
                            const std::vector<int32_t> &rowOwners);
 /// The same with every row where its q-block is.
 RingDemand countRingDemand(const MaskBits &mask, const BlockOwners &owners);
+
+/// kv-blocks of one rank that the same other ranks need: the unit of a
+/// multicast. A transport without one sends a copy to every receiver, which is
+/// what RingDemand counts.
+struct MulticastSet {
+  int64_t from = 0;
+  std::vector<int32_t> to; ///< ascending, not empty
+  int64_t blocks = 0;      ///< over all heads
+};
+/// Ascending by from, then by receivers.
+std::vector<MulticastSet> countMulticast(const MaskBits &mask,
+                                         const BlockOwners &owners,
+                                         const std::vector<int32_t> &rowOwners);
 
 /// Rows of one head that leave the rank of their q-blocks.
 struct RowShift {

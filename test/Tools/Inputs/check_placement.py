@@ -25,4 +25,6 @@ for trace, (contiguous, stripes) in KNOWN.items():
         assert row["rho"] >= 1 and row["moved_rows"] <= 0.1, row
         assert 0 < row["share_repaired"] < row["share_with_rows"], row
         assert row["max_port"] <= 1 and row["max_port_repaired"] <= 1, row
-        assert 0 <= row["multicast_blocks"] <= 1 and row["plan_us"] >= 0, row
+        assert 0.25 < row["multicast_share"] <= 1 and row["plan_us"] >= 0, row
+        rounds = [row[name + "_over_bound"] for name in ("rounds", "ring_order", "barriers")]
+        assert 1 <= rounds[0] <= rounds[1] <= rounds[2] and rounds[0] <= 1.02, row

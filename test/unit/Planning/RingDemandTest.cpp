@@ -44,6 +44,7 @@ TEST(RingDemand, CountsEveryBlockOncePerRankAndHead) {
   EXPECT_DOUBLE_EQ(demand.maxPort(), 2.0 / 4);
   // Of 8 blocks, 3 have one receiver.
   EXPECT_EQ(demand.receivers, (Counts{5, 3}));
+  EXPECT_DOUBLE_EQ(demand.multicastShare(), 1);
 }
 
 TEST(RingDemand, FollowsMovedRows) {
@@ -52,6 +53,29 @@ TEST(RingDemand, FollowsMovedRows) {
   RingDemand demand = countRingDemand(mask, halves(), {0, 1, 1, 1});
   EXPECT_EQ(demand.blocks, (Counts{0, 0, 1, 0}));
   EXPECT_EQ(demand.loads, (Counts{2, 3}));
+}
+
+TEST(RingDemand, GathersBlocksOfTheSameReceivers) {
+  BlockOwners owners;
+  owners.ranks = 3;
+  owners.q = owners.kv = {0, 1, 2};
+  owners.rowsOf = {{0}, {1}, {2}};
+  // Block 0 goes to ranks 1 and 2 in both heads, block 2 to rank 0 in one.
+  MaskBits mask(
+      *BlockMask::fromLists(2, 3, 3, {{0, 2}, {0, 1}, {0}, {}, {0}, {0}}));
+  std::vector<int32_t> rows = {0, 1, 2, 0, 1, 2};
+  std::vector<MulticastSet> sets = countMulticast(mask, owners, rows);
+  ASSERT_EQ(sets.size(), 2u);
+  EXPECT_EQ(sets[0].from, 0);
+  EXPECT_EQ(sets[0].to, (std::vector<int32_t>{1, 2}));
+  EXPECT_EQ(sets[0].blocks, 2);
+  EXPECT_EQ(sets[1].from, 2);
+  EXPECT_EQ(sets[1].to, (std::vector<int32_t>{0}));
+  EXPECT_EQ(sets[1].blocks, 1);
+  // Three sends in place of five.
+  RingDemand demand = countRingDemand(mask, owners, rows);
+  EXPECT_EQ(demand.receivers, (Counts{3, 1, 2}));
+  EXPECT_DOUBLE_EQ(demand.multicastShare(), 3.0 / 5);
 }
 
 TEST(RingDemand, OfOneRankIsNothing) {
