@@ -98,7 +98,7 @@ typedef struct sa_layer_options {
   size_t struct_size;
   int64_t ulysses; /**< 0: the layer text's mesh, or 1 */
   int64_t ring;    /**< 0: the layer text's mesh, or 1 */
-  /** "none" or "swap"; NULL: "swap" when ulysses > 1. */
+  /** "none", "swap", "split" or "pre"; NULL: "swap" when ulysses > 1. */
   const char *balance;
   /** Non-zero: fill slack with next-best tiles (FVAttn's augmentation). */
   int augment;
@@ -113,6 +113,8 @@ typedef struct sa_layer_options {
    *  kv-block), `mask_size` = heads * q_blocks * kv_blocks; NULL: none. */
   const uint8_t *mask;
   size_t mask_size;
+  /** Non-zero: row moves even out what balance "pre" leaves. */
+  int repair;
 } sa_layer_options;
 
 /** Compiles a layer (MLIR text, sparseattn dialect). Permute ops at the

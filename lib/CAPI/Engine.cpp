@@ -239,6 +239,7 @@ sa_status sa_layer_create(sa_engine *engine, const char *text, size_t length,
   layerOptions.ring = options.ring;
   layerOptions.balance = options.balance ? options.balance : "";
   layerOptions.augment = options.augment != 0;
+  layerOptions.repair = options.repair != 0;
   layerOptions.mask = options.mask;
   layerOptions.maskSize = options.mask_size;
   if (options.dtype) {
@@ -270,9 +271,10 @@ sa_status sa_layer_create_from_program(sa_engine *engine, const void *program,
     return fail(status);
   sa_layer_options options = withDefaults(given);
   if (options.ulysses || options.ring || options.balance || options.augment ||
-      options.dtype || options.mask)
-    return fail("options of a program: got ulysses, ring, balance, augment, "
-                "dtype or mask, expected none of them: the program fixes them");
+      options.repair || options.dtype || options.mask)
+    return fail(
+        "options of a program: got ulysses, ring, balance, augment, "
+        "repair, dtype or mask, expected none of them: the program fixes them");
   auto compiled = engine->compiler->compileProgram(
       {static_cast<const char *>(program), length});
   if (!compiled)

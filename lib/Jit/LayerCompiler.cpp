@@ -207,6 +207,7 @@ LayerCompiler::compileLayer(std::string_view text,
   plan.ring = options.ring;
   plan.balance = options.balance;
   plan.augment = options.augment;
+  plan.repair = options.repair;
   PassManager front(&context, ModuleOp::getOperationName());
   buildMaskPipeline(front);
   buildPlanPipeline(front, plan);

@@ -32,6 +32,7 @@ void mlir::sparseattn::buildPlanPipeline(OpPassManager &manager,
   insert.ring = options.ring;
   insert.balance = options.balance;
   insert.augment = options.augment;
+  insert.repair = options.repair;
   manager.addPass(createInsertPlanPass(insert));
   manager.addPass(createPlanConstantMasksPass());
   manager.addPass(createVerifyPlanPass());

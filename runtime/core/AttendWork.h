@@ -15,8 +15,8 @@
 
 namespace sart {
 
-/// Tiles that one entry of an attend's list computes; `firstQBlock` is the
-/// first of the rank's segment.
+/// Tiles that one entry of an attend's list computes; its rows count
+/// from `firstQBlock`.
 inline int64_t tilesOf(const BlockMask &mask, const Work &entry,
                        int64_t firstQBlock) {
   int64_t tiles = 0;

@@ -44,12 +44,8 @@ public:
         if (instruction.opcode == Opcode::Recv)
           readRecv(static_cast<int64_t>(rank), instruction);
     }
-    for (int64_t head = 0; head < shape.heads; ++head) {
-      int64_t from = placement.ownerOfHead(head);
-      int64_t to = owners[static_cast<size_t>(head)];
-      if (from != to)
-        plan.moves.push_back({head, from, to});
-    }
+    for (int64_t head = 0; head < shape.heads; ++head)
+      finishHead(head);
     finishTransfers();
     return std::move(plan);
   }
@@ -59,21 +55,55 @@ private:
 
   void readAttend(int64_t rank, const Instruction &instruction) {
     keyWindow = instruction.windows[1];
-    Range qBlocks = placement.qBlocksOf(placement.mesh.ringIndex(rank));
+    int64_t own = placement.qBlocksOf(placement.mesh.ringIndex(rank)).begin;
     for (const Work &work : toWork(instruction.lists[0].values)) {
       if (work.head < 0 || work.head >= placement.shape.heads)
         continue;
-      owners[static_cast<size_t>(work.head)] =
-          placement.mesh.ulyssesIndex(rank);
       kvHeadInSlot[work.kvSlot] = placement.shape.kvHeadOf(work.head);
-      for (int64_t block = std::max<int64_t>(0, work.qBegin);
-           block < std::min(work.qEnd, qBlocks.size()); ++block) {
-        const int32_t *row =
-            program.mask->row(work.head, qBlocks.begin + block);
-        int64_t count = program.mask->count(work.head, qBlocks.begin + block);
+      int64_t first = work.origin < 0 ? own : work.origin;
+      for (int64_t block = std::max<int64_t>(0, first + work.qBegin);
+           block < std::min(first + work.qEnd, placement.shape.qBlocks());
+           ++block) {
+        attendedBy[{work.head, block}] = rank;
+        const int32_t *row = program.mask->row(work.head, block);
+        int64_t count = program.mask->count(work.head, block);
         plan.loadsAfter[static_cast<size_t>(rank)] +=
             std::lower_bound(row, row + count, work.kvEnd) -
             std::lower_bound(row, row + count, work.kvBegin);
+      }
+    }
+  }
+
+  /// A head belongs to the Ulysses index that attends most of its rows; what
+  /// other ranks attend are row moves.
+  void finishHead(int64_t head) {
+    const Mesh &mesh = placement.mesh;
+    int64_t from = placement.ownerOfHead(head), to = from;
+    std::vector<int64_t> rows(static_cast<size_t>(mesh.ulysses), 0);
+    for (auto it = attendedBy.lower_bound({head, 0});
+         it != attendedBy.end() && it->first.first == head; ++it)
+      ++rows[static_cast<size_t>(mesh.ulyssesIndex(it->second))];
+    for (int64_t u = 0; u < mesh.ulysses; ++u)
+      if (rows[static_cast<size_t>(u)] > rows[static_cast<size_t>(to)])
+        to = u;
+    if (from != to)
+      plan.moves.push_back({head, from, to});
+    for (int64_t r = 0; r < mesh.ring; ++r) {
+      Range blocks = placement.qBlocksOf(r);
+      for (int64_t block = blocks.begin; block < blocks.end; ++block) {
+        auto by = attendedBy.find({head, block});
+        int64_t owner = mesh.rankOf(to, r);
+        if (by == attendedBy.end() || by->second == owner)
+          continue;
+        RowMove *last = plan.rowMoves.empty() || block == blocks.begin
+                            ? nullptr
+                            : &plan.rowMoves.back();
+        if (last && last->head == head && last->qBlocks.end == block &&
+            last->to == by->second)
+          ++last->qBlocks.end;
+        else
+          plan.rowMoves.push_back(
+              {head, {block, block + 1}, owner, by->second});
       }
     }
   }
@@ -120,6 +150,8 @@ private:
   const Placement &placement;
   Plan plan;
   std::vector<int64_t> owners;
+  std::map<std::pair<int64_t, int64_t>, int64_t>
+      attendedBy; ///< (head, q-block)
   std::map<int64_t, int64_t> kvHeadInSlot;
   int32_t keyWindow = -1; ///< what attend reads keys from
   std::map<TransferKey, std::vector<Range>> transfers;

@@ -38,13 +38,12 @@ const std::vector<int32_t> *RecordedRows::find(int64_t head,
   return index < known.size() && known[index] ? &rows[index] : nullptr;
 }
 
-void RankRecord::reset(const Placement &placement, int64_t rank) {
+void RankRecord::reset(const Placement &placement) {
   events.clear();
   sent.assign(static_cast<size_t>(placement.mesh.ranks()), 0);
   exchange = moved = routed = tiles = planNs = selected = 0;
   routing = RouteStats();
-  rows.reset(placement.shape.heads,
-             placement.qBlocksOf(placement.mesh.ringIndex(rank)).size());
+  rows.reset(placement.shape.heads, placement.shape.qBlocks());
   plan.reset();
   routedLoads.clear();
 }
@@ -52,23 +51,27 @@ void RankRecord::reset(const Placement &placement, int64_t rank) {
 Expected<BlockMask> ExecutorShared::assembleMask() const {
   const Placement &placement = program.placement;
   const LayerShape &shape = placement.shape;
-  std::vector<std::vector<int32_t>> lists;
-  lists.reserve(static_cast<size_t>(shape.heads * shape.qBlocks()));
-  for (int64_t head = 0; head < shape.heads; ++head) {
-    int64_t owner = placement.ownerOfHead(head);
-    for (int64_t r = 0; r < placement.mesh.ring; ++r) {
-      const RankRecord &record =
-          records[static_cast<size_t>(placement.mesh.rankOf(owner, r))];
-      Range qBlocks = placement.qBlocksOf(r);
-      for (int64_t block = 0; block < qBlocks.size(); ++block) {
-        const std::vector<int32_t> *row = record.rows.find(head, block);
-        if (!row)
-          return makeError("mask of the run not complete: got no row of head ",
-                           head, " q-block ", qBlocks.begin + block);
-        lists.push_back(*row);
+  std::vector<std::vector<int32_t>> lists(
+      static_cast<size_t>(shape.heads * shape.qBlocks()));
+  std::vector<bool> found(lists.size(), false);
+  for (int64_t rank = 0; rank < ranks(); ++rank) {
+    const RankRecord &record = records[static_cast<size_t>(rank)];
+    Range heads = placement.routedHeadsOf(rank);
+    Range qBlocks = placement.routedBlocksOf(rank);
+    for (int64_t head = heads.begin; head < heads.end; ++head)
+      for (int64_t block = qBlocks.begin; block < qBlocks.end; ++block) {
+        auto at = static_cast<size_t>(head * shape.qBlocks() + block);
+        if (const std::vector<int32_t> *row = record.rows.find(head, block)) {
+          lists[at] = *row;
+          found[at] = true;
+        }
       }
-    }
   }
+  for (size_t at = 0; at < found.size(); ++at)
+    if (!found[at])
+      return makeError("mask of the run not complete: got no row of head ",
+                       static_cast<int64_t>(at) / shape.qBlocks(), " q-block ",
+                       static_cast<int64_t>(at) % shape.qBlocks());
   return BlockMask::fromLists(shape.heads, shape.qBlocks(), shape.kvBlocks(),
                               lists);
 }
@@ -78,7 +81,7 @@ Expected<MaskSummary> sart::readSummaries(const Program &program,
                                           int32_t window) {
   const Placement &placement = program.placement;
   int64_t heads = placement.shape.heads;
-  int64_t elements = MaskSummary::recordWords(placement.shape.kvBlocks());
+  int64_t elements = MaskSummary::recordWords(placement);
   auto last =
       arena.view(window, placement.mesh.ranks() * heads - 1, 1, elements);
   if (!last)

@@ -26,7 +26,7 @@ inline int64_t nanosecondsSince(Clock::time_point begin) {
 /// left them. Kept because the windows themselves are moved and released.
 class RecordedRows {
 public:
-  /// Forgets all rows, for `heads` heads of `qBlocks` segment-local q-blocks.
+  /// Forgets all rows, for `heads` heads of `qBlocks` q-blocks.
   void reset(int64_t heads, int64_t qBlocks);
   void record(int64_t head, int64_t qBlock, const int32_t *row, int64_t count);
   /// Null: nothing was recorded.
@@ -56,7 +56,7 @@ struct RankRecord {
   std::vector<int64_t> routedLoads; ///< per rank, before any move
   int64_t planNs = 0;
 
-  void reset(const Placement &placement, int64_t rank);
+  void reset(const Placement &placement);
   /// For the process of rank 0, which has the plan itself. Without `withRows`
   /// their number is sent alone.
   std::string toBytes(bool withRows) const;

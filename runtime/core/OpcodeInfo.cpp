@@ -64,6 +64,15 @@ std::vector<int64_t> sart::groupMembers(const Mesh &mesh, Group group,
   return members;
 }
 
+std::vector<bool> sart::queryWindows(const Program &program) {
+  std::vector<bool> result(program.windows.size(), false);
+  for (const std::vector<Instruction> &list : program.ranks)
+    for (const Instruction &instruction : list)
+      if (instruction.opcode == Opcode::Attend)
+        result[static_cast<size_t>(instruction.windows[0])] = true;
+  return result;
+}
+
 const char *sart::toString(Group group) {
   return group == Group::All       ? "all"
          : group == Group::Ulysses ? "ulysses"

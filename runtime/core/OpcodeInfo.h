@@ -78,7 +78,7 @@ private:
 
 inline Chunk loadChunk(const int64_t *p) { return {p[0], p[1], p[2]}; }
 inline Work loadWork(const int64_t *p) {
-  return {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
+  return {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]};
 }
 using ChunkList = FlatList<Chunk, chunkInts, loadChunk>;
 using WorkList = FlatList<Work, workInts, loadWork>;
@@ -100,6 +100,9 @@ inline int64_t groupSize(const Mesh &mesh, Group group) {
                                    : mesh.ring;
 }
 const char *toString(Group group);
+/// By window: whether attend reads queries from it. Their rows move; keys and
+/// values that cross ring segments are routed.
+std::vector<bool> queryWindows(const Program &program);
 
 } // namespace sart
 

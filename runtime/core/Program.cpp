@@ -30,8 +30,9 @@ std::vector<Chunk> sart::toChunks(const std::vector<int64_t> &list) {
 }
 
 void sart::appendWork(std::vector<int64_t> &list, const Work &work) {
-  list.insert(list.end(), {work.head, work.qSlot, work.kvSlot, work.qBegin,
-                           work.qEnd, work.kvBegin, work.kvEnd, work.budget});
+  list.insert(list.end(),
+              {work.head, work.qSlot, work.kvSlot, work.qBegin, work.qEnd,
+               work.kvBegin, work.kvEnd, work.budget, work.origin});
 }
 
 std::vector<Work> sart::toWork(const std::vector<int64_t> &list) {

@@ -19,7 +19,7 @@ ProgramAccount::ProgramAccount(const ValidatorContext &context,
       last(context.program.ranks.size(), -1),
       cost(context.program.planner.cost), steps(schedule.rankOf.size()),
       sent(context.program.ranks.size() * context.program.ranks.size()),
-      links(sent.size()) {}
+      links(sent.size()), queries(queryWindows(context.program)) {}
 
 /// Costs are the user's and may be anything.
 static int64_t priced(int64_t count, int64_t picoseconds) {
@@ -139,11 +139,10 @@ void ProgramAccount::arrive(Step &step, int32_t transfer) {
 void ProgramAccount::attend(int64_t rank, const Instruction &instruction,
                             Step &step) {
   const BlockMask &mask = *context.program.mask;
-  int64_t first = context.geometry[static_cast<size_t>(rank)].qBlocks.begin;
   RankWork &mine = work[static_cast<size_t>(rank)];
   int64_t rows = 0;
   for (Work entry : WorkList(instruction.lists[0].values)) {
-    step.tiles += tilesOf(mask, entry, first);
+    step.tiles += tilesOf(mask, entry, context.originOf(rank, entry));
     rows += entry.qEnd - entry.qBegin;
     if (std::find(mine.heads.begin(), mine.heads.end(), entry.head) ==
         mine.heads.end())
@@ -163,10 +162,12 @@ int64_t ProgramAccount::count(int64_t from, int64_t to,
   int64_t bytes = saturatingMul(rows, window.rowBytes());
   const Mesh &mesh = context.mesh();
   bool small = window.rowElements == 1 || window.dtype == DType::I32;
-  Traffic kind = small                                        ? Small
-                 : collective                                 ? Exchange
-                 : mesh.ringIndex(from) != mesh.ringIndex(to) ? Ring
-                                                              : Moved;
+  Traffic kind = small        ? Small
+                 : collective ? Exchange
+                 : queries[static_cast<size_t>(instruction.windows[0])] ||
+                         mesh.ringIndex(from) == mesh.ringIndex(to)
+                     ? Moved
+                     : Ring;
   int64_t &total = sent[linkOf(from, to)].of[kind];
   total = saturatingAdd(total, bytes);
   return bytes;

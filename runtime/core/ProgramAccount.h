@@ -86,6 +86,7 @@ private:
   std::vector<Step> steps; ///< per id
   std::vector<Bytes> sent; ///< per link
   std::vector<Link> links;
+  std::vector<bool> queries;      ///< by window: attend reads queries from it
   std::map<int32_t, Link> posted; ///< the link when each transfer was posted
 };
 

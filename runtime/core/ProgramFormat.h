@@ -25,7 +25,7 @@
 
 namespace sart {
 
-constexpr ContentHeader programHeader = {"program", "SAPROG", 1};
+constexpr ContentHeader programHeader = {"program", "SAPROG", 2};
 
 } // namespace sart
 

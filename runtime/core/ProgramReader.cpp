@@ -35,6 +35,7 @@ void read(ByteReader &in, Placement &placement) {
     *value = in.i64();
   shape.causal = in.boolean("causal flag");
   shape.dtype = readDType(in);
+  placement.blockShards = in.boolean("block shards flag");
 }
 
 void read(ByteReader &in, RoutingPolicy &policy) {
@@ -51,12 +52,14 @@ void read(ByteReader &in, RoutingPolicy &policy) {
 }
 
 void read(ByteReader &in, PlannerOptions &options) {
-  options.balance = in.enumeration<Balance>("balance", 2);
+  options.balance = in.enumeration<Balance>("balance", 4);
   options.augment = in.boolean("augment flag");
+  options.repair = in.boolean("repair flag");
   for (int64_t *value :
        {&options.k1Milli, &options.k2Milli, &options.n1Milli, &options.n2Milli,
-        &options.cost.tilePs, &options.cost.rowPs, &options.cost.transferPs,
-        &options.cost.bytePs, &options.cost.scheduleNs})
+        &options.maxPieces, &options.cost.tilePs, &options.cost.rowPs,
+        &options.cost.transferPs, &options.cost.bytePs,
+        &options.cost.scheduleNs})
     *value = in.i64();
 }
 

@@ -23,6 +23,7 @@ void write(ByteWriter &out, const Placement &placement) {
     out.i64(value);
   out.boolean(shape.causal);
   out.enumeration(shape.dtype);
+  out.boolean(placement.blockShards);
 }
 
 void write(ByteWriter &out, const RoutingPolicy &policy) {
@@ -41,10 +42,11 @@ void write(ByteWriter &out, const RoutingPolicy &policy) {
 void write(ByteWriter &out, const PlannerOptions &options) {
   out.enumeration(options.balance);
   out.boolean(options.augment);
+  out.boolean(options.repair);
   for (int64_t value :
        {options.k1Milli, options.k2Milli, options.n1Milli, options.n2Milli,
-        options.cost.tilePs, options.cost.rowPs, options.cost.transferPs,
-        options.cost.bytePs, options.cost.scheduleNs})
+        options.maxPieces, options.cost.tilePs, options.cost.rowPs,
+        options.cost.transferPs, options.cost.bytePs, options.cost.scheduleNs})
     out.i64(value);
 }
 

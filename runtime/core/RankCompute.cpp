@@ -57,21 +57,23 @@ Status RankExecutor::attend(const Instruction &instruction) {
       return Status::success();
     };
     SART_RETURN_IF_ERROR(
-        take(task.q, 0, entry.qSlot, segmentRows, layer.headDim));
+        take(task.q, 0, entry.qSlot, rowsOf(entry), layer.headDim));
     SART_RETURN_IF_ERROR(
         take(task.k, 1, entry.kvSlot, layer.skv, layer.headDim));
     SART_RETURN_IF_ERROR(
         take(task.v, 2, entry.kvSlot, layer.skv, layer.headDim));
     SART_RETURN_IF_ERROR(
-        take(task.mask, 3, entry.qSlot, qBlocks.size(), rowInts));
+        take(task.mask, 3, entry.qSlot, blocksOf(entry), rowInts));
     SART_RETURN_IF_ERROR(
-        take(task.o, 4, entry.qSlot, segmentRows, layer.headDim));
-    SART_RETURN_IF_ERROR(take(task.lse, 5, entry.qSlot, segmentRows, 1));
+        take(task.o, 4, entry.qSlot, rowsOf(entry), layer.headDim));
+    SART_RETURN_IF_ERROR(take(task.lse, 5, entry.qSlot, rowsOf(entry), 1));
     task.qBegin = entry.qBegin;
     task.qEnd = entry.qEnd;
     task.kvBlocks = {entry.kvBegin, entry.kvEnd};
-    // Row i of the segment is query (first token of the segment) + i.
-    task.diag = placement().qTokensOf(ringIndex).begin + layer.skv - layer.sq;
+    // Row 0 is the first query of the origin's block; that of a segment without
+    // blocks may lie behind the last token.
+    task.diag = std::min(originOf(entry) * layer.blockQ, layer.sq) + layer.skv -
+                layer.sq;
     // Elsewhere the backend counts, see finishPart.
     for (int64_t block = entry.qBegin; onHost && block < entry.qEnd; ++block) {
       const auto *row = static_cast<const int32_t *>(task.mask.data) +
@@ -79,7 +81,7 @@ Status RankExecutor::attend(const Instruction &instruction) {
       auto tiles = countRow(row, task.kvBlocks, layer.kvBlocks());
       if (!tiles)
         return makeError("head ", entry.head, " q-block ",
-                         qBlocks.begin + block, ": ", tiles.message());
+                         originOf(entry) + block, ": ", tiles.message());
       eventTiles += *tiles;
     }
     tasks.push_back(task);
@@ -175,13 +177,20 @@ Status RankExecutor::pool(const Instruction &instruction) {
   std::vector<PoolTask> tasks;
   for (const Work &entry : *work) {
     int64_t slot = keySide ? entry.kvSlot : entry.qSlot;
-    auto x = arena.view(instruction.windows[0], slot,
-                        keySide ? layer.skv : segmentRows, layer.headDim);
+    // Keys without an origin count from the first token.
+    int64_t rows = rowsOf(entry), blocks = blocksOf(entry);
+    if (keySide && entry.origin < 0) {
+      rows = layer.skv;
+      blocks = layer.kvBlocks();
+    } else if (keySide) {
+      rows = std::min(layer.skv - entry.origin * layer.blockK,
+                      entry.kvEnd * layer.blockK);
+      blocks = entry.kvEnd;
+    }
+    auto x = arena.view(instruction.windows[0], slot, rows, layer.headDim);
     if (!x)
       return x.status();
-    auto y =
-        arena.view(instruction.windows[1], slot,
-                   keySide ? layer.kvBlocks() : qBlocks.size(), layer.headDim);
+    auto y = arena.view(instruction.windows[1], slot, blocks, layer.headDim);
     if (!y)
       return y.status();
     if (y->dtype != DType::F32)

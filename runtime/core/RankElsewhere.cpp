@@ -62,7 +62,9 @@ Status RankExecutor::scoreElsewhere(const std::vector<Work> &work,
                     count * pitch});
     to.push_back({routedRows.get() + routedCount * rowBytes, count * rowBytes});
     unfetched.push_back(
-        {work[i].head, {work[i].qBegin, work[i].qEnd}, routedCount});
+        {work[i].head,
+         {originOf(work[i]) + work[i].qBegin, originOf(work[i]) + work[i].qEnd},
+         routedCount});
     routedCount += count;
   }
   SART_RETURN_IF_ERROR(space.copy(from, to));
@@ -84,9 +86,8 @@ Status RankExecutor::fetchRows() {
       const int32_t *row = rows.data() + (piece.firstRow + i) * rowInts;
       if (row[0] < 0 || row[0] >= rowInts)
         return makeError("routed row of head ", piece.head, " q-block ",
-                         qBlocks.begin + piece.qBlocks.begin + i,
-                         ": got count ", row[0], ", expected 0 to ",
-                         rowInts - 1);
+                         piece.qBlocks.begin + i, ": got count ", row[0],
+                         ", expected 0 to ", rowInts - 1);
       record().rows.record(piece.head, piece.qBlocks.begin + i, row + 1,
                            row[0]);
     }
@@ -99,29 +100,26 @@ Status RankExecutor::fetchRows() {
 Status RankExecutor::routeByRuleElsewhere(const std::vector<Work> &work,
                                           const std::vector<RouteTask> &tasks,
                                           bool dense) {
-  int64_t words = MaskSummary::recordWords(shape().kvBlocks());
-  std::vector<std::vector<uint32_t>> summaries(
+  int64_t words = MaskSummary::recordWords(placement());
+  std::vector<std::vector<int32_t>> summaries(
       static_cast<size_t>(shape().heads));
   for (size_t i = 0; i < tasks.size(); ++i) {
     const RouteTask &task = tasks[i];
     HostRows rows(arena.memory(), task.mask, {task.qBegin, task.qEnd});
-    std::vector<uint32_t> &summary =
+    std::vector<int32_t> &summary =
         summaries[static_cast<size_t>(work[i].head)];
     summary.resize(static_cast<size_t>(words));
     for (int64_t block = task.qBegin; block < task.qEnd; ++block) {
       auto *row = rows.row<int32_t>(block);
       SART_RETURN_IF_ERROR(fillRowByRule(
-          shared.program, dense, qBlocks.begin + block,
+          shared.program, dense, originOf(work[i]) + block,
           task.visible[static_cast<size_t>(block - task.qBegin)], row));
-      record().rows.record(work[i].head, block, row + 1, row[0]);
+      record().rows.record(work[i].head, originOf(work[i]) + block, row + 1,
+                           row[0]);
       ++record().routing.rows;
       record().routing.keptPooledMass += 1;
       eventTiles += row[0];
-      summary[0] += static_cast<uint32_t>(row[0]);
-      for (int32_t j = 1; j <= row[0]; ++j) {
-        auto kvBlock = static_cast<uint32_t>(row[j]);
-        summary[size_t(1) + kvBlock / 32] |= uint32_t(1) << (kvBlock % 32);
-      }
+      addToSummary(row, block, shape().kvBlocks(), summary.data());
     }
     SART_RETURN_IF_ERROR(rows.store());
     int64_t bytes = words * byteSize(DType::I32);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "RankExecutor.h"
 
+#include "OpcodeInfo.h"
+
 #include <algorithm>
 
 using namespace sart;
@@ -19,7 +21,8 @@ RankExecutor::RankExecutor(ExecutorShared &shared, int64_t rank)
       endpoint(shared.transport->endpoint(rank)),
       arena(*shared.arenas[static_cast<size_t>(rank)]),
       backend(shared.backendOf(rank)), onHost(arena.memory().onHost()),
-      instructions(shared.program.instructionsOf(rank)) {
+      instructions(shared.program.instructionsOf(rank)),
+      queries(queryWindows(shared.program)) {
   int32_t last = -1;
   for (const Instruction &instruction : instructions)
     last = std::max(last, instruction.token);
@@ -37,7 +40,7 @@ Status RankExecutor::restart() {
   std::fill(tokens.begin(), tokens.end(), nullptr);
   if (!shared.program.bound)
     symbols = shared.program.statics.values[static_cast<size_t>(rank)];
-  record().reset(placement(), rank);
+  record().reset(placement());
   unfetched.clear();
   routedCount = 0;
   rowsFetched = false;
@@ -242,11 +245,13 @@ RankExecutor::workOf(const Instruction &instruction) const {
     if (entry.head < 0 || entry.head >= shape().heads)
       return makeError("head of a work entry out of range: got ", entry.head,
                        ", expected 0 to ", shape().heads - 1);
+    int64_t rows =
+        entry.origin < 0 ? qBlocks.size() : shape().qBlocks() - entry.origin;
     if (entry.qBegin < 0 || entry.qEnd < entry.qBegin ||
-        entry.qEnd > qBlocks.size())
+        entry.qEnd > std::max<int64_t>(rows, 0))
       return makeError("q-blocks of a work entry out of range: got ",
                        entry.qBegin, " to ", entry.qEnd,
-                       ", expected within 0 to ", qBlocks.size());
+                       ", expected within 0 to ", rows);
     if (entry.kvBegin < 0 || entry.kvEnd < entry.kvBegin ||
         entry.kvEnd > shape().kvBlocks())
       return makeError("kv-blocks of a work entry out of range: got ",
@@ -254,4 +259,19 @@ RankExecutor::workOf(const Instruction &instruction) const {
                        ", expected within 0 to ", shape().kvBlocks());
   }
   return work;
+}
+
+int64_t RankExecutor::originOf(const Work &entry) const {
+  return entry.origin < 0 ? qBlocks.begin : entry.origin;
+}
+
+int64_t RankExecutor::blocksOf(const Work &entry) const {
+  return entry.origin < 0 ? qBlocks.size() : entry.qEnd;
+}
+
+int64_t RankExecutor::rowsOf(const Work &entry) const {
+  if (entry.origin < 0)
+    return segmentRows;
+  return std::min(shape().sq - entry.origin * shape().blockQ,
+                  entry.qEnd * shape().blockQ);
 }

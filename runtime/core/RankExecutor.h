@@ -105,6 +105,12 @@ private:
   }
   /// Work entries whose q-block and kv-block ranges fit this rank.
   Expected<std::vector<Work>> workOf(const Instruction &instruction) const;
+  /// Global q-block from which an entry's rows count.
+  int64_t originOf(const Work &entry) const;
+  /// Blocks and rows of queries that an entry may look at, from its origin on:
+  /// the segment, or what it works on.
+  int64_t blocksOf(const Work &entry) const;
+  int64_t rowsOf(const Work &entry) const;
 
   const Placement &placement() const { return shared.program.placement; }
   const LayerShape &shape() const { return shared.program.placement.shape; }
@@ -122,6 +128,7 @@ private:
   const std::vector<Instruction> &instructions;
   /// By window: whether it holds Q, K, V or O, whose bytes the reports count.
   std::vector<bool> payload;
+  std::vector<bool> queries; ///< by window: attend reads queries from it
 
   size_t next = 0;
   std::vector<Ints> symbols;

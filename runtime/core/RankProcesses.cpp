@@ -33,7 +33,7 @@ Status RankExecutor::gatherRows() {
     if (shared.isLocal(static_cast<int64_t>(peer)))
       continue;
     RankRecord &other = shared.records[peer];
-    other.reset(placement(), static_cast<int64_t>(peer));
+    other.reset(placement());
     SART_RETURN_IF_ERROR(
         other.rows.fromBytes((*rows)[peer], shape().kvBlocks()));
   }
@@ -53,7 +53,7 @@ RankOutcome RankExecutor::report() {
     if (shared.isLocal(static_cast<int64_t>(peer)))
       continue;
     RankRecord &other = shared.records[peer];
-    other.reset(placement(), static_cast<int64_t>(peer));
+    other.reset(placement());
     status = other.fromBytes((*records)[peer], shape().kvBlocks());
     if (!status.ok())
       return fail("report", makeError("rank ", peer, ": ", status.message()));

@@ -65,23 +65,19 @@ static float dotProduct(const float *a, const float *b, int64_t length) {
 }
 
 /// Adds a work entry's tiles and kv-blocks to the record of its head:
-/// [tiles, demand bits...].
+/// [tiles, demand bits..., row tiles...].
 Status RankExecutor::writeSummary(int32_t window, const Work &work,
                                   const SlotView &mask, bool first) {
-  int64_t words = MaskSummary::recordWords(shape().kvBlocks());
+  int64_t words = MaskSummary::recordWords(placement());
   auto view = arena.view(window, work.head, 1, words);
   if (!view)
     return view.status();
   SART_RETURN_IF_ERROR(checkInts(*view, "a mask summary"));
-  auto *summary = static_cast<uint32_t *>(view->data);
+  auto *summary = static_cast<int32_t *>(view->data);
   if (first)
-    std::memset(summary, 0, static_cast<size_t>(words) * sizeof(uint32_t));
-  for (int64_t block = work.qBegin; block < work.qEnd; ++block) {
-    const int32_t *row = maskRow(mask, block);
-    summary[0] += static_cast<uint32_t>(row[0]);
-    for (int32_t i = 1; i <= row[0]; ++i)
-      summary[1 + row[i] / 32] |= uint32_t(1) << (row[i] % 32);
-  }
+    std::memset(summary, 0, static_cast<size_t>(words) * sizeof(int32_t));
+  for (int64_t block = work.qBegin; block < work.qEnd; ++block)
+    addToSummary(maskRow(mask, block), block, shape().kvBlocks(), summary);
   return Status::success();
 }
 
@@ -92,7 +88,7 @@ RankExecutor::routeTasks(const Instruction &instruction,
   std::vector<RouteTask> tasks;
   for (const Work &entry : work) {
     RouteTask task;
-    auto mask = arena.view(instruction.windows[2], entry.qSlot, qBlocks.size(),
+    auto mask = arena.view(instruction.windows[2], entry.qSlot, blocksOf(entry),
                            layer.kvBlocks() + 1);
     if (!mask)
       return mask.status();
@@ -101,10 +97,10 @@ RankExecutor::routeTasks(const Instruction &instruction,
     task.qBegin = entry.qBegin;
     task.qEnd = entry.qEnd;
     for (int64_t block = entry.qBegin; block < entry.qEnd; ++block)
-      task.visible.push_back(layer.visibleKvBlocks(qBlocks.begin + block));
+      task.visible.push_back(layer.visibleKvBlocks(originOf(entry) + block));
     if (scored) {
       auto pooledQ = arena.view(instruction.windows[0], entry.qSlot,
-                                qBlocks.size(), layer.headDim);
+                                blocksOf(entry), layer.headDim);
       if (!pooledQ)
         return pooledQ.status();
       auto pooledK = arena.view(instruction.windows[1], entry.kvSlot,
@@ -116,7 +112,7 @@ RankExecutor::routeTasks(const Instruction &instruction,
     }
     if (!onHost) {
       auto summary = arena.view(instruction.windows[3], entry.head, 1,
-                                MaskSummary::recordWords(layer.kvBlocks()));
+                                MaskSummary::recordWords(placement()));
       if (!summary)
         return summary.status();
       SART_RETURN_IF_ERROR(checkInts(*summary, "a mask summary"));
@@ -156,13 +152,14 @@ Status RankExecutor::route(const Instruction &instruction) {
       int32_t *row = maskRow(task.mask, block);
       if (!scored) {
         SART_RETURN_IF_ERROR(fillRowByRule(
-            shared.program, dense, qBlocks.begin + block,
+            shared.program, dense, originOf(entry) + block,
             task.visible[static_cast<size_t>(block - entry.qBegin)], row));
         // Nothing was weighed, so that nothing was left out.
         ++record().routing.rows;
         record().routing.keptPooledMass += 1;
       }
-      record().rows.record(entry.head, block, row + 1, row[0]);
+      record().rows.record(entry.head, originOf(entry) + block, row + 1,
+                           row[0]);
       eventTiles += row[0];
     }
     SART_RETURN_IF_ERROR(
@@ -179,15 +176,15 @@ Status RankExecutor::loadMask(const Instruction &instruction) {
   skipped = work->empty();
   const BlockMask &mask = *shared.program.mask;
   for (const Work &entry : *work) {
-    auto view = arena.view(instruction.windows[0], entry.qSlot, qBlocks.size(),
+    auto view = arena.view(instruction.windows[0], entry.qSlot, blocksOf(entry),
                            shape().kvBlocks() + 1);
     if (!view)
       return view.status();
     SART_RETURN_IF_ERROR(checkInts(*view, "a mask"));
     HostRows rows(arena.memory(), *view, {entry.qBegin, entry.qEnd});
     for (int64_t block = entry.qBegin; block < entry.qEnd; ++block) {
-      int64_t count = mask.count(entry.head, qBlocks.begin + block);
-      const int32_t *indices = mask.row(entry.head, qBlocks.begin + block);
+      int64_t count = mask.count(entry.head, originOf(entry) + block);
+      const int32_t *indices = mask.row(entry.head, originOf(entry) + block);
       auto *row = rows.row<int32_t>(block);
       row[0] = static_cast<int32_t>(count);
       std::copy(indices, indices + count, row + 1);
@@ -211,14 +208,14 @@ Status RankExecutor::augment(const Instruction &instruction) {
       continue;
     skipped = false;
     auto pooledQ = arena.view(instruction.windows[0], entry.qSlot,
-                              qBlocks.size(), layer.headDim);
+                              blocksOf(entry), layer.headDim);
     if (!pooledQ)
       return pooledQ.status();
     auto pooledK = arena.view(instruction.windows[1], entry.kvSlot, kvBlocks,
                               layer.headDim);
     if (!pooledK)
       return pooledK.status();
-    auto mask = arena.view(instruction.windows[2], entry.qSlot, qBlocks.size(),
+    auto mask = arena.view(instruction.windows[2], entry.qSlot, blocksOf(entry),
                            kvBlocks + 1);
     if (!mask)
       return mask.status();
@@ -240,7 +237,7 @@ Status RankExecutor::augment(const Instruction &instruction) {
     for (int64_t i = 0; i < count; ++i) {
       int64_t block = entry.qBegin + i;
       const float *q = queries.row<float>(block);
-      int64_t visible = layer.visibleKvBlocks(qBlocks.begin + block);
+      int64_t visible = layer.visibleKvBlocks(originOf(entry) + block);
       for (int64_t j = entry.kvBegin; j < std::min(entry.kvEnd, visible); ++j) {
         const float *k = keys.row<float>(j);
         scores[static_cast<size_t>(i * kvBlocks + j)] =
@@ -259,7 +256,8 @@ Status RankExecutor::augment(const Instruction &instruction) {
       auto *row = lists.row<int32_t>(entry.qBegin + i);
       row[0] = static_cast<int32_t>(tiles.size());
       std::copy(tiles.begin(), tiles.end(), row + 1);
-      record().rows.record(entry.head, entry.qBegin + i, row + 1, row[0]);
+      record().rows.record(entry.head, originOf(entry) + entry.qBegin + i,
+                           row + 1, row[0]);
     }
     SART_RETURN_IF_ERROR(lists.store());
   }

@@ -19,10 +19,11 @@ void RankExecutor::countSent(int32_t window, int64_t peer, int64_t bytes,
     return;
   RankRecord &counts = record();
   counts.sent[static_cast<size_t>(peer)] += bytes;
-  // Heads move along the Ulysses axis, kv-blocks along the ring.
+  // Heads and rows of queries move, kv-blocks are routed along the ring.
   if (collective)
     counts.exchange += bytes;
-  else if (placement().mesh.ringIndex(peer) == ringIndex)
+  else if (queries[static_cast<size_t>(window)] ||
+           placement().mesh.ringIndex(peer) == ringIndex)
     counts.moved += bytes;
   else
     counts.routed += bytes;

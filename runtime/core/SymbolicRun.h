@@ -100,6 +100,7 @@ private:
 
   // ValidatorContent.cpp: instructions that compute.
   void attend();
+  Range queryRows(const Work &work, int64_t &firstToken) const;
   void expectKeys(int32_t window, RowKind kind, const Work &work);
   bool findMissingKeys(const RowMap &rows, RowKind kind, const Work &work,
                        const std::vector<uint64_t> &needed, Range &missing,

@@ -22,9 +22,8 @@ int64_t TimelineRun::bytesOf(int32_t window,
 int64_t TimelineRun::attendCost(int64_t rank, const Instruction &instruction,
                                 TimelineStep &step) const {
   const BlockMask &mask = *context.program.mask;
-  int64_t first = context.geometry[static_cast<size_t>(rank)].qBlocks.begin;
   for (Work entry : WorkList(instruction.lists[0].values)) {
-    step.tiles += tilesOf(mask, entry, first);
+    step.tiles += tilesOf(mask, entry, context.originOf(rank, entry));
     step.rows += entry.qEnd - entry.qBegin;
   }
   if (step.rows == 0)
@@ -57,7 +56,11 @@ int64_t TimelineRun::routingCost(int64_t rank, const Instruction &instruction) {
         saturatingMul(rows, shape.blockQ),
         saturatingMul(
             static_cast<int64_t>(kvHeads.size()),
-            context.geometry[static_cast<size_t>(rank)].kvTokens.size()));
+            // Rows of a shard are pooled with its keys alone.
+            (context.program.placement.blockShards
+                 ? context.geometry[static_cast<size_t>(rank)].kvShard
+                 : context.geometry[static_cast<size_t>(rank)].kvTokens)
+                .size()));
     int64_t rowBytes = shape.headDim * byteSize(shape.dtype);
     cost = saturatingAdd(
         saturatingMul(3, machine.device.launchPs.value),

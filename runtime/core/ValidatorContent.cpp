@@ -27,17 +27,25 @@ static Content contentOf(RowKind kind, int64_t head, int64_t shift,
 // Attention
 //===----------------------------------------------------------------------===//
 
-void SymbolicRun::attend() {
-  const RankGeometry &geometry = context.geometry[static_cast<size_t>(rank)];
-  const std::vector<int32_t> &windows = here().windows;
+/// Rows of an entry's q-blocks, counted from its origin, and the token there.
+Range SymbolicRun::queryRows(const Work &work, int64_t &firstToken) const {
   const LayerShape &shape = context.shape();
+  firstToken = std::min(context.originOf(rank, work) * shape.blockQ, shape.sq);
+  int64_t rows = shape.sq - firstToken;
+  if (work.origin < 0)
+    rows = context.geometry[static_cast<size_t>(rank)].qTokens.size();
+  return rowsOfBlocks(work.qBegin, work.qEnd, shape.blockQ, rows);
+}
+
+void SymbolicRun::attend() {
+  const std::vector<int32_t> &windows = here().windows;
   for (Work work : WorkList(here().lists[0].values)) {
-    Range tokens = rowsOfBlocks(work.qBegin, work.qEnd, shape.blockQ,
-                                geometry.qTokens.size());
+    int64_t first = 0;
+    Range tokens = queryRows(work, first);
     expect(windows[0], work.qSlot, tokens,
-           contentOf(RowKind::Query, work.head, geometry.qTokens.begin));
+           contentOf(RowKind::Query, work.head, first));
     expect(windows[3], work.qSlot, {work.qBegin, work.qEnd},
-           contentOf(RowKind::Mask, work.head, geometry.qBlocks.begin));
+           contentOf(RowKind::Mask, work.head, context.originOf(rank, work)));
     if (!tokens.empty()) {
       expectKeys(windows[1], RowKind::Key, work);
       expectKeys(windows[2], RowKind::Value, work);
@@ -45,9 +53,9 @@ void SymbolicRun::attend() {
     }
     int32_t cover = covers.of({work.kvBegin, work.kvEnd});
     write(rank, windows[4], work.qSlot, tokens,
-          contentOf(RowKind::Output, work.head, geometry.qTokens.begin, cover));
+          contentOf(RowKind::Output, work.head, first, cover));
     write(rank, windows[5], work.qSlot, tokens,
-          contentOf(RowKind::LogSum, work.head, geometry.qTokens.begin, cover));
+          contentOf(RowKind::LogSum, work.head, first, cover));
   }
 }
 
@@ -93,7 +101,6 @@ bool SymbolicRun::findMissingKeys(const RowMap &rows, RowKind kind,
 
 void SymbolicRun::expectKeys(int32_t window, RowKind kind, const Work &work) {
   const LayerShape &shape = context.shape();
-  const RankGeometry &geometry = context.geometry[static_cast<size_t>(rank)];
   Range tokens =
       rowsOfBlocks(work.kvBegin, work.kvEnd, shape.blockK, shape.skv);
   if (tokens.empty())
@@ -111,11 +118,11 @@ void SymbolicRun::expectKeys(int32_t window, RowKind kind, const Work &work) {
   const Piece *wrong = nullptr;
   if (!findMissingKeys(
           rows, kind, work,
-          demand.ofSegment(work.head, context.mesh().ringIndex(rank)), missing,
+          demand.ofSegment(work.head, context.segmentOf(rank, work)), missing,
           wrong))
     return;
-  Range global{geometry.qBlocks.begin + work.qBegin,
-               geometry.qBlocks.begin + work.qEnd};
+  int64_t first = context.originOf(rank, work);
+  Range global{first + work.qBegin, first + work.qEnd};
   if (!findMissingKeys(rows, kind, work, demand.ofRows(work.head, global),
                        missing, wrong))
     return;
@@ -227,50 +234,51 @@ void SymbolicRun::convert() {
 //===----------------------------------------------------------------------===//
 
 void SymbolicRun::loadMask() {
-  const RankGeometry &geometry = context.geometry[static_cast<size_t>(rank)];
   for (Work work : WorkList(here().lists[0].values))
     write(rank, here().windows[0], work.qSlot, {work.qBegin, work.qEnd},
-          contentOf(RowKind::Mask, work.head, geometry.qBlocks.begin));
+          contentOf(RowKind::Mask, work.head, context.originOf(rank, work)));
 }
 
 void SymbolicRun::pool() {
-  const RankGeometry &geometry = context.geometry[static_cast<size_t>(rank)];
   const LayerShape &shape = context.shape();
   const std::vector<int32_t> &windows = here().windows;
   bool keySide = here().lists[1].values[0] == 1;
   for (Work work : WorkList(here().lists[0].values)) {
     if (keySide) {
       int64_t head = shape.kvHeadOf(work.head);
+      int64_t origin = std::max<int64_t>(work.origin, 0);
+      int64_t first = std::min(origin * shape.blockK, shape.skv);
       expect(windows[0], work.kvSlot,
-             rowsOfBlocks(work.kvBegin, work.kvEnd, shape.blockK, shape.skv),
-             contentOf(RowKind::Key, head, 0));
+             rowsOfBlocks(work.kvBegin, work.kvEnd, shape.blockK,
+                          shape.skv - first),
+             contentOf(RowKind::Key, head, first));
       write(rank, windows[1], work.kvSlot, {work.kvBegin, work.kvEnd},
-            contentOf(RowKind::PooledKey, head, 0));
+            contentOf(RowKind::PooledKey, head, origin));
     } else {
-      expect(windows[0], work.qSlot,
-             rowsOfBlocks(work.qBegin, work.qEnd, shape.blockQ,
-                          geometry.qTokens.size()),
-             contentOf(RowKind::Query, work.head, geometry.qTokens.begin));
+      int64_t first = 0;
+      Range rows = queryRows(work, first);
+      expect(windows[0], work.qSlot, rows,
+             contentOf(RowKind::Query, work.head, first));
       write(rank, windows[1], work.qSlot, {work.qBegin, work.qEnd},
-            contentOf(RowKind::PooledQuery, work.head, geometry.qBlocks.begin));
+            contentOf(RowKind::PooledQuery, work.head,
+                      context.originOf(rank, work)));
     }
   }
 }
 
 void SymbolicRun::route() {
-  const RankGeometry &geometry = context.geometry[static_cast<size_t>(rank)];
   const std::vector<int32_t> &windows = here().windows;
   for (Work work : WorkList(here().lists[0].values)) {
+    int64_t first = context.originOf(rank, work);
     expect(windows[0], work.qSlot, {work.qBegin, work.qEnd},
-           contentOf(RowKind::PooledQuery, work.head, geometry.qBlocks.begin));
+           contentOf(RowKind::PooledQuery, work.head, first));
     expect(
         windows[1], work.kvSlot, {work.kvBegin, work.kvEnd},
         contentOf(RowKind::PooledKey, context.shape().kvHeadOf(work.head), 0));
     write(rank, windows[2], work.qSlot, {work.qBegin, work.qEnd},
-          contentOf(RowKind::Mask, work.head, geometry.qBlocks.begin));
+          contentOf(RowKind::Mask, work.head, first));
     // One record per head, also when several entries share its rows.
-    Content summary =
-        contentOf(RowKind::Summary, work.head, context.mesh().ringIndex(rank));
+    Content summary = contentOf(RowKind::Summary, work.head, rank);
     const Piece *known =
         memory.rows(rank, windows[3], work.head).overlap({0, 1});
     if (!known || known->content != summary)
@@ -282,9 +290,9 @@ void SymbolicRun::plan(int32_t window) {
   // Slot from * heads + head: every head, by the rank that routed it.
   const Placement &placement = context.program.placement;
   for (int64_t from = 0; from < context.numRanks(); ++from) {
-    Range heads = placement.headsOf(placement.mesh.ulyssesIndex(from));
+    Range heads = placement.routedHeadsOf(from);
     for (int64_t head = heads.begin; head < heads.end; ++head)
       expect(window, from * placement.shape.heads + head, {0, 1},
-             contentOf(RowKind::Summary, head, placement.mesh.ringIndex(from)));
+             contentOf(RowKind::Summary, head, from));
   }
 }

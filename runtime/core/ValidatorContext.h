@@ -48,6 +48,24 @@ public:
     return program.windows[static_cast<size_t>(index)];
   }
 
+  /// Global q-block from which the rows of `rank`'s entry count.
+  int64_t originOf(int64_t rank, const Work &work) const {
+    return work.origin < 0 ? geometry[static_cast<size_t>(rank)].qBlocks.begin
+                           : work.origin;
+  }
+  /// Ring segment of an entry's rows.
+  int64_t segmentOf(int64_t rank, const Work &work) const {
+    const Placement &placement = program.placement;
+    if (work.origin < 0)
+      return mesh().ringIndex(rank);
+    // The last segment that begins at or before the block and has one.
+    for (int64_t r = mesh().ring; r-- > 0;)
+      if (Range blocks = placement.qBlocksOf(r);
+          !blocks.empty() && blocks.begin <= work.origin)
+        return r;
+    return 0;
+  }
+
   /// A violation of the whole program.
   template <typename... Parts>
   void addGlobal(const char *rule, const Parts &...parts) {

@@ -9,6 +9,8 @@
 #include "SymbolicRun.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 using namespace sart;
 
@@ -144,21 +146,17 @@ private:
     const LayerShape &shape = context.shape();
     auto slots = static_cast<size_t>(context.numRanks() * shape.kvHeads);
     std::vector<BlockBits> needed(slots);
-    std::vector<char> seen(
-        static_cast<size_t>(context.numRanks() * shape.heads), 0);
+    std::set<std::array<int64_t, 3>> seen; // rank, head, segment
     std::vector<int64_t> got(static_cast<size_t>(context.numRanks()), 0);
     std::vector<int64_t> wanted = got;
     for (const AttendRecord &record : run.attends) {
       int64_t rank = rankOf(record.id);
-      char &known =
-          seen[static_cast<size_t>(rank * shape.heads + record.work.head)];
-      if (known)
+      int64_t segment = context.segmentOf(rank, record.work);
+      if (!seen.insert({rank, record.work.head, segment}).second)
         continue;
-      known = 1;
       BlockBits &bits = needed[static_cast<size_t>(
           rank * shape.kvHeads + shape.kvHeadOf(record.work.head))];
-      const BlockBits &more = run.demand.ofSegment(
-          record.work.head, context.mesh().ringIndex(rank));
+      const BlockBits &more = run.demand.ofSegment(record.work.head, segment);
       if (bits.empty())
         bits.resize(more.size(), 0);
       for (size_t w = 0; w < bits.size(); ++w)
@@ -227,8 +225,7 @@ private:
     std::vector<int32_t> owner(static_cast<size_t>(mask.tiles()), -1);
     for (const AttendRecord &record : run.attends) {
       const Work &work = record.work;
-      int64_t first = context.geometry[static_cast<size_t>(rankOf(record.id))]
-                          .qBlocks.begin;
+      int64_t first = context.originOf(rankOf(record.id), work);
       for (int64_t row = first + work.qBegin; row < first + work.qEnd; ++row) {
         size_t at = static_cast<size_t>(work.head * mask.qBlocks() + row);
         const int32_t *begin = mask.row(work.head, row);

@@ -239,19 +239,43 @@ private:
   bool checkWork(const Instruction &instruction, size_t l) {
     const RankGeometry &geometry = context.geometry[static_cast<size_t>(rank)];
     const LayerShape &shape = context.shape();
-    int64_t queries = geometry.qTokens.size();
-    int64_t blocks = geometry.qBlocks.size();
     auto windowAt = [&](size_t operand) -> const Window & {
       return context.window(instruction.windows[operand]);
     };
     int64_t i = 0;
     for (Work work : WorkList(instruction.lists[l].values)) {
+      bool keys = instruction.opcode == Opcode::Pool &&
+                  instruction.lists[1].values == std::vector<int64_t>{1};
+      bool ownOrigin = work.origin >= 0;
+      if (work.origin < -1 ||
+          work.origin > (keys ? shape.kvBlocks() : shape.qBlocks())) {
+        context.add("range", rank, index, "origin of work entry ", i,
+                    " out of range: got ", work.origin,
+                    ", expected a block, or -1");
+        return false;
+      }
+      int64_t origin = std::max<int64_t>(work.origin, 0);
       if (!within("head", i, work.head, shape.heads) ||
           !within("q-blocks", i, Range{work.qBegin, work.qEnd},
-                  geometry.qBlocks.size()) ||
+                  ownOrigin && !keys ? shape.qBlocks() - origin
+                                     : geometry.qBlocks.size()) ||
           !within("kv-blocks", i, Range{work.kvBegin, work.kvEnd},
-                  shape.kvBlocks()))
+                  shape.kvBlocks() - (keys ? origin : 0)))
         return false;
+      // What the executor's views reach over.
+      int64_t queries = geometry.qTokens.size();
+      int64_t blocks = geometry.qBlocks.size();
+      if (ownOrigin && !keys) {
+        queries = std::min(shape.sq - origin * shape.blockQ,
+                           work.qEnd * shape.blockQ);
+        blocks = work.qEnd;
+      }
+      int64_t keyRows = shape.skv, keyBlocks = shape.kvBlocks();
+      if (ownOrigin && keys) {
+        keyRows = std::min(shape.skv - origin * shape.blockK,
+                           work.kvEnd * shape.blockK);
+        keyBlocks = work.kvEnd;
+      }
       if (work.budget < 0) {
         context.add("range", rank, index, "budget of work entry ", i,
                     " out of range: got ", work.budget,
@@ -273,9 +297,9 @@ private:
         ok = fitsSlot(windowAt(0), i, work.qSlot, blocks);
         break;
       case Opcode::Pool:
-        if (instruction.lists[1].values == std::vector<int64_t>{1})
-          ok = fitsSlot(windowAt(0), i, work.kvSlot, shape.skv) &&
-               fitsSlot(windowAt(1), i, work.kvSlot, shape.kvBlocks());
+        if (keys)
+          ok = fitsSlot(windowAt(0), i, work.kvSlot, keyRows) &&
+               fitsSlot(windowAt(1), i, work.kvSlot, keyBlocks);
         else
           ok = fitsSlot(windowAt(0), i, work.qSlot, queries) &&
                fitsSlot(windowAt(1), i, work.qSlot, blocks);

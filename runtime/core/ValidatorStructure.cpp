@@ -173,7 +173,8 @@ namespace {
 /// What windows of the layer hold, for dtype rules.
 enum class Holds { Any, Input, Float, F32Rows, Scalar, Mask, Summary };
 
-bool fits(const LayerShape &shape, const Window &window, Holds holds) {
+bool fits(const Placement &placement, const Window &window, Holds holds) {
+  const LayerShape &shape = placement.shape;
   auto rowsOf = [&](DType type, int64_t elements) {
     return window.dtype == type && window.rowElements == elements;
   };
@@ -191,12 +192,13 @@ bool fits(const LayerShape &shape, const Window &window, Holds holds) {
   case Holds::Mask:
     return rowsOf(DType::I32, 1 + shape.kvBlocks());
   case Holds::Summary:
-    return rowsOf(DType::I32, MaskSummary::recordWords(shape.kvBlocks()));
+    return rowsOf(DType::I32, MaskSummary::recordWords(placement));
   }
   return false;
 }
 
-std::string describe(const LayerShape &shape, Holds holds) {
+std::string describe(const Placement &placement, Holds holds) {
+  const LayerShape &shape = placement.shape;
   switch (holds) {
   case Holds::Any:
     return "any rows";
@@ -211,7 +213,7 @@ std::string describe(const LayerShape &shape, Holds holds) {
   case Holds::Mask:
     return concat("i32 rows of ", 1 + shape.kvBlocks());
   case Holds::Summary:
-    return concat("i32 rows of ", MaskSummary::recordWords(shape.kvBlocks()));
+    return concat("i32 rows of ", MaskSummary::recordWords(placement));
   }
   return "";
 }
@@ -268,11 +270,11 @@ bool checkWindowRules(ValidatorContext &context, int64_t rank, size_t index,
   const Window *first = nullptr;
   for (size_t i = 0; i < instruction.windows.size(); ++i) {
     const Window &window = context.window(instruction.windows[i]);
-    if (!fits(context.shape(), window, rules.holds[i])) {
+    if (!fits(context.program.placement, window, rules.holds[i])) {
       context.add("structure", rank, index, "rows of window ", window.name,
                   " do not fit operand ", i, ": got ", toString(window.dtype),
                   " rows of ", window.rowElements, ", expected ",
-                  describe(context.shape(), rules.holds[i]));
+                  describe(context.program.placement, rules.holds[i]));
       return false;
     }
     bool written = (rules.written >> i) & 1;

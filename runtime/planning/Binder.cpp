@@ -31,6 +31,10 @@
 //  gs_send      chunks of summary: slot = my heads, row 0
 //  gs_recv      chunks of summary_all: member by member of all ranks, slot =
 //               member * heads + head
+// With block shards: pool_q, pool_k and route list all heads and the blocks of
+// the shard (origin: its first block), gk_* goes over all ranks, and xq_*,
+// xkv_* are bound by the plan, as is xm_* (mask rows, like xq_* in q-blocks):
+// every rank gets the rows that it attends.
 // dynamic
 //  augment      work: heads that stayed and have a budget, own kv-blocks
 //  mv_peer_out  {rank} that gets my outgoing head, {} if there is none or it
@@ -39,24 +43,31 @@
 //  mv_kv_*      chunk of k, v: its kv head, all rows of the segment; {} if the
 //               receiver had this kv head before the moves
 //  mv_mask_*    chunk of mask: the head, all q-blocks of the segment
-//  free_q       slots of q and mask whose head left (if the segment has rows)
+//  rm_peer_out_i {rank} that gets my i-th row move, in the plan's order, or {};
+//               rm_peer_in_i the rank my i-th incoming one comes from
+//  rm_q_*_i     chunk of q: its rows; rm_mask_*_i: its q-blocks of mask
+//  rm_kv_*_i    chunk of k, v: its kv head, all rows; {} with several segments,
+//               or if the receiver has the kv head, by an earlier row move too
+//  attend_rows_i work: my i-th incoming row move, own kv-blocks
+//  free_q       slots of q and mask none of whose rows stay (if the segment has
+//               rows)
 //  free_kv      slots of k and v whose kv head no head here uses any more
-//  attend_local work: heads that stayed, all q-blocks, own kv-blocks; entries
-//               also without a tile, so that o and lse are written
+//  attend_local work: rows that stayed, own kv-blocks; entries also without a
+//               tile, so that o and lse are written; with block shards all rows
 //  attend_moved the same for heads that came
 //  kv_peer_out_d {rank (u, r + d)} or {}; kv_peer_in_d {rank (u, r - d)} or {}
 //  kv_out_d     chunks of k, v: the plan's transfers from r to r + d by kv
 //  head,
 //               one chunk per range of blocks, cut at the last token
 //  kv_in_d      the same from r - d to r
-//  attend_remote_d work: heads here whose kv head has a transfer from r - d,
-//               all q-blocks, all kv-blocks of segment r - d
-//  merge_d      chunks of o: the heads of attend_remote_d, all rows
-//  ro_send      chunks of o: member by member, heads here after the moves
-//               ascending, the rows of that member's shard
-//  ro_recv      chunks of o_shard: member by member, the heads that member has
-//               after the moves, slot = head, all rows of my shard
-//  final_o      chunks of o: heads here after the moves ascending, all rows
+//  attend_remote_d work: rows here whose kv head has a transfer from r - d, all
+//               kv-blocks of segment r - d
+//  merge_d      chunks of o: the rows of attend_remote_d
+//  ro_send      chunks of o: member by member of the exchange group, what I
+//               attend (rowsHeldBy) of that member's shard
+//  ro_recv      chunks of o_shard: member by member, what that member attends
+//               of my shard, slot = head
+//  final_o      chunks of o: everything I attend
 //  live_q       slots of q, mask, o, lse that hold rows at the end, ascending
 //  live_kv      slots of k and v that hold rows at the end, ascending
 //
@@ -69,14 +80,16 @@ using namespace sart;
 
 namespace {
 
-/// All names of a placement, with what a plan without content binds.
-NamedLists namesOf(const Mesh &mesh, size_t &statics) {
+/// All names of a layer, with what a plan without content binds.
+NamedLists namesOf(const Placement &layer, const PlannerOptions &planner,
+                   size_t &statics) {
   Placement placement;
-  placement.mesh = mesh;
+  placement.mesh = layer.mesh;
+  placement.blockShards = layer.blockShards;
   NamedLists lists;
-  appendStaticLists(placement, 0, lists);
+  appendStaticLists(placement, planner, 0, lists);
   statics = lists.size();
-  appendDynamicLists(placement, Plan(), 0, lists);
+  appendDynamicLists(placement, planner, Plan(), 0, lists);
   return lists;
 }
 
@@ -107,7 +120,8 @@ void assign(const Program &program, NamedLists lists,
 
 Status verifySymbols(const Program &program) {
   SART_RETURN_IF_ERROR(program.placement.verify());
-  std::vector<Symbol> known = standardSymbols(program.placement.mesh);
+  std::vector<Symbol> known =
+      standardSymbols(program.placement, program.planner);
   std::vector<bool> seen(known.size(), false);
   size_t next = 0;
   for (const Symbol &symbol : program.symbols) {
@@ -141,7 +155,7 @@ RankValues staticsOf(const Program &program, int64_t rank) {
     return bound[static_cast<size_t>(rank)];
   RankValues values(program.symbols.size());
   NamedLists lists;
-  appendStaticLists(program.placement, rank, lists);
+  appendStaticLists(program.placement, program.planner, rank, lists);
   assign(program, std::move(lists), values);
   return values;
 }
@@ -150,64 +164,134 @@ RankValues bindVerified(const Program &program, const Plan &plan,
                         int64_t rank) {
   RankValues values = staticsOf(program, rank);
   NamedLists lists;
-  appendDynamicLists(program.placement, plan, rank, lists);
+  appendDynamicLists(program.placement, program.planner, plan, rank, lists);
   assign(program, std::move(lists), values);
   return values;
 }
 
-int64_t indexOf(const std::vector<int64_t> &list, int64_t value) {
-  auto it = std::find(list.begin(), list.end(), value);
-  return it == list.end() ? -1 : it - list.begin();
+/// What the template has room for.
+Status verifyCapacity(const Program &program, const Plan &plan) {
+  const Placement &placement = program.placement;
+  int64_t pieces = pieceCapacity(placement, program.planner);
+  int64_t qSlots = qSlotCapacity(placement, program.planner);
+  int64_t kvSlots = kvSlotCapacity(placement, program.planner);
+  for (int64_t rank = 0; rank < placement.mesh.ranks(); ++rank) {
+    int64_t out = 0, in = 0;
+    for (const RowMove &move : plan.rowMoves) {
+      out += move.from == rank;
+      in += move.to == rank;
+    }
+    if (std::max(out, in) > pieces)
+      return makeError("row moves of rank ", rank,
+                       " exceed the template's: got ", out, " out and ", in,
+                       " in, expected at most ", pieces, " each");
+    SlotTable slots = slotsOf(placement, rank, plan);
+    auto q = static_cast<int64_t>(slots.qHeads.size());
+    auto kv = static_cast<int64_t>(slots.kvHeads.size());
+    if (q > qSlots || kv > kvSlots)
+      return makeError("heads of rank ", rank,
+                       " exceed the template's slots: "
+                       "got ",
+                       q, " and ", kv, " kv heads, expected at most ", qSlots,
+                       " and ", kvSlots);
+  }
+  return Status::success();
 }
 
 } // namespace
 
-int64_t SlotTable::qSlotOf(int64_t head) const { return indexOf(qHeads, head); }
+int64_t SlotTable::qSlotOf(int64_t head, int64_t ringIndex) const {
+  for (size_t slot = 0; slot < qHeads.size(); ++slot)
+    if (qHeads[slot] == head && qRings[slot] == ringIndex)
+      return static_cast<int64_t>(slot);
+  return -1;
+}
+
 int64_t SlotTable::kvSlotOf(int64_t kvHead) const {
-  return indexOf(kvHeads, kvHead);
+  auto it = std::find(kvHeads.begin(), kvHeads.end(), kvHead);
+  return it == kvHeads.end() ? -1 : it - kvHeads.begin();
 }
 
 SlotTable sart::slotsOf(const Placement &placement, int64_t rank,
-                        const std::vector<HeadMove> &moves) {
+                        const Plan &plan) {
   int64_t u = placement.mesh.ulyssesIndex(rank);
-  Range heads = placement.headsOf(u), kvHeads = placement.kvHeadsOf(u);
+  int64_t r = placement.mesh.ringIndex(rank);
   SlotTable slots;
-  slots.qHeads.reserve(static_cast<size_t>(heads.size()) + 1);
-  slots.kvHeads.reserve(static_cast<size_t>(kvHeads.size()) + 1);
-  for (int64_t head = heads.begin; head < heads.end; ++head)
-    slots.qHeads.push_back(head);
-  for (int64_t kvHead = kvHeads.begin; kvHead < kvHeads.end; ++kvHead)
-    slots.kvHeads.push_back(kvHead);
-  for (const HeadMove &move : moves) {
-    if (move.to != u)
-      continue;
-    slots.qHeads.push_back(move.head);
-    int64_t kvHead = placement.shape.kvHeadOf(move.head);
+  auto add = [&](int64_t head, int64_t ringIndex) {
+    if (slots.qSlotOf(head, ringIndex) < 0) {
+      slots.qHeads.push_back(head);
+      slots.qRings.push_back(ringIndex);
+    }
+    int64_t kvHead = placement.shape.kvHeadOf(head);
     if (slots.kvSlotOf(kvHead) < 0)
       slots.kvHeads.push_back(kvHead);
+  };
+  if (placement.blockShards) {
+    std::vector<int64_t> owners = plan.owners(placement);
+    for (int64_t head = 0; head < placement.shape.heads; ++head)
+      if (owners[static_cast<size_t>(head)] == u)
+        add(head, r);
+  } else {
+    Range heads = placement.headsOf(u);
+    for (int64_t head = heads.begin; head < heads.end; ++head)
+      add(head, r);
+    for (const HeadMove &move : plan.moves)
+      if (move.to == u)
+        add(move.head, r);
   }
+  for (const RowMove &move : plan.rowMoves)
+    if (move.to == rank)
+      add(move.head, placement.mesh.ringIndex(move.from));
   return slots;
 }
 
-int64_t sart::qSlotCapacity(const Placement &placement) {
+int64_t sart::pieceCapacity(const Placement &placement,
+                            const PlannerOptions &planner) {
+  bool moves = planner.balance == Balance::Split ||
+               (planner.balance == Balance::Pre && planner.repair);
+  return moves ? std::min(planner.maxPieces, placement.mesh.ranks() - 1) : 0;
+}
+
+/// Heads beside the largest initial count that one Ulysses index may get.
+static int64_t incomingCapacity(const Placement &placement,
+                                const PlannerOptions &planner) {
+  int64_t whole =
+      placement.mesh.ulysses > 1 && planner.balance != Balance::Split;
+  return whole + pieceCapacity(placement, planner);
+}
+
+int64_t sart::qSlotCapacity(const Placement &placement,
+                            const PlannerOptions &planner) {
   int64_t most = 0;
   for (int64_t u = 0; u < placement.mesh.ulysses; ++u)
     most = std::max(most, placement.headsOf(u).size());
-  return std::max<int64_t>(most + (placement.mesh.ulysses > 1), 1);
+  return std::max<int64_t>(most + incomingCapacity(placement, planner), 1);
 }
 
-int64_t sart::kvSlotCapacity(const Placement &placement) {
+int64_t sart::kvSlotCapacity(const Placement &placement,
+                             const PlannerOptions &planner) {
+  // Heads that go anywhere may each need a kv head of their own.
+  if (placement.blockShards)
+    return std::min(qSlotCapacity(placement, planner), placement.shape.kvHeads);
   int64_t most = 0;
   for (int64_t u = 0; u < placement.mesh.ulysses; ++u)
     most = std::max(most, placement.kvHeadsOf(u).size());
-  return std::max<int64_t>(most + (placement.mesh.ulysses > 1), 1);
+  return std::max<int64_t>(most + incomingCapacity(placement, planner), 1);
 }
 
-std::vector<Symbol> sart::standardSymbols(const Mesh &mesh) {
-  if (!mesh.verify().ok())
+Group sart::exchangeGroup(const Placement &placement,
+                          const PlannerOptions &planner) {
+  return placement.mesh.ring > 1 && pieceCapacity(placement, planner) > 0
+             ? Group::All
+             : Group::Ulysses;
+}
+
+std::vector<Symbol> sart::standardSymbols(const Placement &placement,
+                                          const PlannerOptions &planner) {
+  if (!placement.mesh.verify().ok())
     return {};
   size_t statics = 0;
-  NamedLists lists = namesOf(mesh, statics);
+  NamedLists lists = namesOf(placement, planner, statics);
   std::vector<Symbol> symbols;
   symbols.reserve(lists.size());
   for (size_t i = 0; i < lists.size(); ++i)
@@ -221,7 +305,7 @@ Expected<Binding> sart::bindStatics(const Program &program) {
   for (int64_t rank = 0; rank < program.placement.mesh.ranks(); ++rank) {
     RankValues values(program.symbols.size());
     NamedLists lists;
-    appendStaticLists(program.placement, rank, lists);
+    appendStaticLists(program.placement, program.planner, rank, lists);
     assign(program, std::move(lists), values);
     binding.values.push_back(std::move(values));
   }
@@ -231,6 +315,7 @@ Expected<Binding> sart::bindStatics(const Program &program) {
 Expected<Binding> sart::bindPlan(const Program &program, const Plan &plan) {
   SART_RETURN_IF_ERROR(verifySymbols(program));
   SART_RETURN_IF_ERROR(plan.verify(program.placement));
+  SART_RETURN_IF_ERROR(verifyCapacity(program, plan));
   Binding binding;
   binding.values.reserve(static_cast<size_t>(program.placement.mesh.ranks()));
   for (int64_t rank = 0; rank < program.placement.mesh.ranks(); ++rank)
@@ -242,6 +327,7 @@ Expected<std::vector<std::vector<int64_t>>>
 sart::bindPlanForRank(const Program &program, const Plan &plan, int64_t rank) {
   SART_RETURN_IF_ERROR(verifySymbols(program));
   SART_RETURN_IF_ERROR(plan.verify(program.placement));
+  SART_RETURN_IF_ERROR(verifyCapacity(program, plan));
   if (rank < 0 || rank >= program.placement.mesh.ranks())
     return makeError("rank out of range: got ", rank, ", expected 0 to ",
                      program.placement.mesh.ranks() - 1);

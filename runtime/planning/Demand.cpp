@@ -32,11 +32,27 @@ std::vector<Range> runsOf(const std::vector<uint32_t> &bits, Range within) {
   return runs;
 }
 
+void unite(std::vector<uint32_t> &bits, const uint32_t *more) {
+  for (size_t word = 0; word < bits.size(); ++word)
+    bits[word] |= more[word];
+}
+
+/// Whether no row of `head` among `segment` stays.
+bool leaves(const std::vector<RowMove> &rowMoves, int64_t head, Range segment) {
+  int64_t moved = 0;
+  for (const RowMove &move : rowMoves)
+    if (move.head == head && move.qBlocks.begin >= segment.begin &&
+        move.qBlocks.end <= segment.end)
+      moved += move.qBlocks.size();
+  return moved > 0 && moved == segment.size();
+}
+
 } // namespace
 
 std::vector<KvTransfer>
 sart::computeDemand(const MaskSummary &summary, const Placement &placement,
-                    const std::vector<int64_t> &owners) {
+                    const std::vector<int64_t> &owners,
+                    const std::vector<RowMove> &rowMoves) {
   const Mesh &mesh = placement.mesh;
   const LayerShape &shape = placement.shape;
   std::vector<KvTransfer> transfers;
@@ -49,6 +65,8 @@ sart::computeDemand(const MaskSummary &summary, const Placement &placement,
   for (int64_t head = 0; head < shape.heads; ++head)
     copies.emplace_back(owners[static_cast<size_t>(head)],
                         shape.kvHeadOf(head));
+  for (const RowMove &move : rowMoves)
+    copies.emplace_back(mesh.ulyssesIndex(move.to), shape.kvHeadOf(move.head));
   std::sort(copies.begin(), copies.end());
   copies.erase(std::unique(copies.begin(), copies.end()), copies.end());
   for (int64_t to = 0; to < mesh.ring; ++to) {
@@ -59,12 +77,14 @@ sart::computeDemand(const MaskSummary &summary, const Placement &placement,
       int64_t begin = kvHead * shape.headsPerKvHead();
       for (int64_t head = begin; head < begin + shape.headsPerKvHead();
            ++head) {
-        if (owners[static_cast<size_t>(head)] != u)
-          continue;
-        const uint32_t *demand = summary.demandOf(head, to);
-        for (size_t word = 0; word < bits.size(); ++word)
-          bits[word] |= demand[word];
+        if (owners[static_cast<size_t>(head)] == u &&
+            !leaves(rowMoves, head, placement.qBlocksOf(to)))
+          unite(bits, summary.demandOf(head, to));
       }
+      for (const RowMove &move : rowMoves)
+        if (move.to == mesh.rankOf(u, to) &&
+            shape.kvHeadOf(move.head) == kvHead)
+          unite(bits, summary.demandOf(move.head, mesh.ringIndex(move.from)));
       needs.push_back(std::move(bits));
     }
     for (int64_t from = 0; from < mesh.ring; ++from) {

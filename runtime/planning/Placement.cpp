@@ -8,6 +8,7 @@
 #include "sparseattn-rt/Placement.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace sart;
 
@@ -123,14 +124,38 @@ Range Placement::kvTokensOf(int64_t r) const {
   return tokensOfBlocks(kvBlocksOf(r), shape.blockK, shape.skv);
 }
 
+/// Part of a segment that one rank of its Ulysses group holds. With `unit` > 1
+/// parts end at multiples of it, counted from the segment's begin.
+static Range shardOf(Range segment, int64_t unit, const Mesh &mesh,
+                     int64_t rank) {
+  Range part = evenPart(ceilDiv(segment.size(), unit), mesh.ulysses,
+                        mesh.ulyssesIndex(rank));
+  return {std::min(segment.begin + part.begin * unit, segment.end),
+          std::min(segment.begin + part.end * unit, segment.end)};
+}
+
+/// Tokens at whose multiples shards may end.
+static int64_t shardUnit(const LayerShape &shape, int64_t block) {
+  return shape.sq == shape.skv ? std::lcm(shape.blockQ, shape.blockK) : block;
+}
+
 Range Placement::qShardOf(int64_t rank) const {
-  Range segment = qTokensOf(mesh.ringIndex(rank));
-  Range part = evenPart(segment.size(), mesh.ulysses, mesh.ulyssesIndex(rank));
-  return {segment.begin + part.begin, segment.begin + part.end};
+  return shardOf(qTokensOf(mesh.ringIndex(rank)),
+                 blockShards ? shardUnit(shape, shape.blockQ) : 1, mesh, rank);
 }
 
 Range Placement::kvShardOf(int64_t rank) const {
-  Range segment = kvTokensOf(mesh.ringIndex(rank));
-  Range part = evenPart(segment.size(), mesh.ulysses, mesh.ulyssesIndex(rank));
-  return {segment.begin + part.begin, segment.begin + part.end};
+  return shardOf(kvTokensOf(mesh.ringIndex(rank)),
+                 blockShards ? shardUnit(shape, shape.blockK) : 1, mesh, rank);
+}
+
+Range Placement::routedBlocksOf(int64_t rank) const {
+  if (!blockShards)
+    return qBlocksOf(mesh.ringIndex(rank));
+  Range shard = qShardOf(rank);
+  return {ceilDiv(shard.begin, shape.blockQ), ceilDiv(shard.end, shape.blockQ)};
+}
+
+Range Placement::routedHeadsOf(int64_t rank) const {
+  return blockShards ? Range{0, shape.heads} : headsOf(mesh.ulyssesIndex(rank));
 }

@@ -74,6 +74,8 @@ Status verifyMoves(const Plan &plan, const Placement &placement) {
       return makeError("move of head ", move.head,
                        " goes nowhere: got ulysses ", move.to,
                        ", expected another index than ", move.from);
+    if (placement.blockShards)
+      continue; // heads go straight to their final rank: any number
     int64_t &sent = out[static_cast<size_t>(move.from)];
     if (sent >= 0)
       return makeError("more than one head leaves ulysses ", move.from,
@@ -90,6 +92,51 @@ Status verifyMoves(const Plan &plan, const Placement &placement) {
   return Status::success();
 }
 
+Status verifyRowMoves(const Plan &plan, const Placement &placement) {
+  const Mesh &mesh = placement.mesh;
+  std::vector<int64_t> owners = plan.owners(placement);
+  for (size_t i = 0; i < plan.rowMoves.size(); ++i) {
+    const RowMove &move = plan.rowMoves[i];
+    SART_RETURN_IF_ERROR(
+        checkIndex("row move", i, "head", move.head, placement.shape.heads));
+    SART_RETURN_IF_ERROR(
+        checkIndex("row move", i, "source", move.from, mesh.ranks()));
+    SART_RETURN_IF_ERROR(
+        checkIndex("row move", i, "destination", move.to, mesh.ranks()));
+    int64_t r = mesh.ringIndex(move.from);
+    Range owned = placement.qBlocksOf(r);
+    if (move.qBlocks.empty() || move.qBlocks.begin < owned.begin ||
+        move.qBlocks.end > owned.end)
+      return makeError("q-blocks of row move ", i,
+                       " not inside the segment of its source: got [",
+                       move.qBlocks.begin, ", ", move.qBlocks.end,
+                       "), expected a range inside [", owned.begin, ", ",
+                       owned.end, ")");
+    int64_t owner = mesh.rankOf(owners[static_cast<size_t>(move.head)], r);
+    if (move.from != owner)
+      return makeError("source of row move ", i,
+                       " does not own the rows: got rank ", move.from,
+                       ", expected ", owner);
+    if (move.to == move.from ||
+        (mesh.ring > 1 &&
+         mesh.ulyssesIndex(move.to) != mesh.ulyssesIndex(move.from)))
+      return makeError(
+          "destination of row move ", i, " is not another rank of the ",
+          mesh.ring > 1 ? "ring" : "ulysses", " group of its source: got rank ",
+          move.to, ", expected one beside ", move.from);
+    if (i == 0)
+      continue;
+    const RowMove &last = plan.rowMoves[i - 1];
+    if (std::make_pair(last.head, last.qBlocks.end) >
+        std::make_pair(move.head, move.qBlocks.begin))
+      return makeError("row moves not ascending and disjoint: got row move ", i,
+                       " (head ", move.head, ", q-block ", move.qBlocks.begin,
+                       "), expected more than (", last.head, ", ",
+                       last.qBlocks.end - 1, ")");
+  }
+  return Status::success();
+}
+
 auto transferKey(const KvTransfer &t) {
   return std::make_tuple(t.to, t.from, t.ulysses, t.kvHead);
 }
@@ -100,10 +147,14 @@ Status verifyTransfers(const Plan &plan, const Placement &placement) {
   // present[u * kvHeads + g]: index u attends with kv head g.
   std::vector<bool> present(
       static_cast<size_t>(placement.mesh.ulysses * shape.kvHeads), false);
+  auto mark = [&](int64_t u, int64_t head) {
+    present[static_cast<size_t>(u * shape.kvHeads + shape.kvHeadOf(head))] =
+        true;
+  };
   for (int64_t head = 0; head < shape.heads; ++head)
-    present[static_cast<size_t>(owners[static_cast<size_t>(head)] *
-                                    shape.kvHeads +
-                                shape.kvHeadOf(head))] = true;
+    mark(owners[static_cast<size_t>(head)], head);
+  for (const RowMove &move : plan.rowMoves)
+    mark(placement.mesh.ulyssesIndex(move.to), move.head);
   for (size_t i = 0; i < plan.transfers.size(); ++i) {
     const KvTransfer &t = plan.transfers[i];
     SART_RETURN_IF_ERROR(
@@ -168,6 +219,10 @@ Status verifyExtras(const Plan &plan, const Placement &placement) {
       if (move.head == extra.head)
         return makeError("extra tiles go to a head that moves: got head ",
                          extra.head, ", expected a head that stays");
+    for (const RowMove &move : plan.rowMoves)
+      if (move.head == extra.head)
+        return makeError("extra tiles go to a head whose rows move: got head ",
+                         extra.head, ", expected a head that stays whole");
   }
   return Status::success();
 }
@@ -210,6 +265,7 @@ Status Plan::verify(const Placement &placement) const {
   SART_RETURN_IF_ERROR(
       checkSize("number of kv-blocks", kvBlocks, placement.shape.kvBlocks()));
   SART_RETURN_IF_ERROR(verifyMoves(*this, placement));
+  SART_RETURN_IF_ERROR(verifyRowMoves(*this, placement));
   SART_RETURN_IF_ERROR(verifyTransfers(*this, placement));
   SART_RETURN_IF_ERROR(verifyExtras(*this, placement));
   SART_RETURN_IF_ERROR(
@@ -225,6 +281,11 @@ uint64_t Plan::hash() const {
   hasher.addSize(moves.size());
   for (const HeadMove &move : moves)
     for (int64_t value : {move.head, move.from, move.to})
+      hasher.add(value);
+  hasher.addSize(rowMoves.size());
+  for (const RowMove &move : rowMoves)
+    for (int64_t value :
+         {move.head, move.qBlocks.begin, move.qBlocks.end, move.from, move.to})
       hasher.add(value);
   hasher.addSize(transfers.size());
   for (const KvTransfer &t : transfers) {
@@ -252,9 +313,44 @@ bool Plan::operator==(const Plan &other) const {
   return mesh.ulysses == other.mesh.ulysses && mesh.ring == other.mesh.ring &&
          heads == other.heads && kvHeads == other.kvHeads &&
          qBlocks == other.qBlocks && kvBlocks == other.kvBlocks &&
-         moves == other.moves && transfers == other.transfers &&
-         extras == other.extras && loadsBefore == other.loadsBefore &&
-         loadsAfter == other.loadsAfter;
+         moves == other.moves && rowMoves == other.rowMoves &&
+         transfers == other.transfers && extras == other.extras &&
+         loadsBefore == other.loadsBefore && loadsAfter == other.loadsAfter;
+}
+
+std::vector<HeldRows>
+sart::rowsHeldBy(const Plan &plan, const Placement &placement, int64_t rank) {
+  const Mesh &mesh = placement.mesh;
+  int64_t r = mesh.ringIndex(rank);
+  std::vector<int64_t> owners = plan.owners(placement);
+  std::vector<HeldRows> held;
+  auto hold = [&](int64_t head, int64_t ringIndex, Range rows, bool moved) {
+    if (!rows.empty())
+      held.push_back({head, ringIndex, rows, moved});
+  };
+  for (int64_t head = 0; head < placement.shape.heads; ++head) {
+    if (owners[static_cast<size_t>(head)] != mesh.ulyssesIndex(rank))
+      continue;
+    Range rest = placement.qBlocksOf(r);
+    for (const RowMove &move : plan.rowMoves) {
+      if (move.head != head || move.from != rank)
+        continue;
+      hold(head, r, {rest.begin, move.qBlocks.begin}, false);
+      rest.begin = move.qBlocks.end;
+    }
+    hold(head, r, rest, false);
+  }
+  for (const RowMove &move : plan.rowMoves)
+    if (move.to == rank)
+      hold(move.head, mesh.ringIndex(move.from), move.qBlocks, true);
+  auto key = [&](const HeldRows &rows) {
+    return std::make_tuple(rows.ringIndex != r, rows.ringIndex, rows.head,
+                           rows.qBlocks.begin);
+  };
+  std::sort(
+      held.begin(), held.end(),
+      [&](const HeldRows &a, const HeldRows &b) { return key(a) < key(b); });
+  return held;
 }
 
 double sart::imbalance(const std::vector<int64_t> &loads) {

@@ -90,16 +90,21 @@ std::string_view sart::toString(Balance balance) {
     return "none";
   case Balance::Swap:
     return "swap";
+  case Balance::Split:
+    return "split";
+  case Balance::Pre:
+    return "pre";
   }
   return "unknown";
 }
 
 Expected<Balance> sart::parseBalance(std::string_view text) {
-  for (Balance balance : {Balance::None, Balance::Swap})
+  for (Balance balance :
+       {Balance::None, Balance::Swap, Balance::Split, Balance::Pre})
     if (text == toString(balance))
       return balance;
   return makeError("balance not known: got '", text,
-                   "', expected none or swap");
+                   "', expected none, swap, split or pre");
 }
 
 Status PlannerOptions::verify() const {
@@ -107,6 +112,9 @@ Status PlannerOptions::verify() const {
   SART_RETURN_IF_ERROR(checkMilli("k2", k2Milli, k1Milli, 1000000));
   SART_RETURN_IF_ERROR(checkMilli("n1", n1Milli, 0, 1000));
   SART_RETURN_IF_ERROR(checkMilli("n2", n2Milli, 0, 1000000));
+  if (maxPieces < 0 || maxPieces > maxRanks)
+    return makeError("most row moves per rank out of range: got ", maxPieces,
+                     ", expected 0 to ", maxRanks);
   SART_RETURN_IF_ERROR(checkCost("picoseconds per tile", cost.tilePs));
   SART_RETURN_IF_ERROR(checkCost("picoseconds per row", cost.rowPs));
   SART_RETURN_IF_ERROR(checkCost("picoseconds per transfer", cost.transferPs));
@@ -146,6 +154,7 @@ Expected<Plan> sart::makePlan(const MaskSummary &summary,
     }
   }
   plan.loadsAfter = rankLoads(summary.loads, owners, plan.mesh);
+  applyRowMoves(summary, plan.rowMoves, plan.loadsAfter);
 
   if (options.augment && reaches(plan.loadsBefore, options.k1Milli)) {
     std::vector<int64_t> budgets =
@@ -160,7 +169,7 @@ Expected<Plan> sart::makePlan(const MaskSummary &summary,
             plan.mesh.rankOf(owners[static_cast<size_t>(head)], r))] += tiles;
       }
   }
-  plan.transfers = computeDemand(summary, placement, owners);
+  plan.transfers = computeDemand(summary, placement, owners, plan.rowMoves);
   if (planNs)
     *planNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
                   std::chrono::steady_clock::now() - start)

@@ -13,87 +13,65 @@ using namespace sart;
 
 namespace {
 
-/// q_shard -> q inside the Ulysses group: every member gets its heads' rows of
-/// my shard.
-void appendQueryExchange(const Placement &placement, int64_t rank,
-                         NamedLists &lists) {
-  int64_t u = placement.mesh.ulyssesIndex(rank);
-  int64_t r = placement.mesh.ringIndex(rank);
-  int64_t segment = placement.qTokensOf(r).begin;
-  int64_t shardRows = placement.qShardOf(rank).size();
-  Range mine = placement.headsOf(u);
-  ListBuilder send, recv;
-  for (int64_t member = 0; member < placement.mesh.ulysses; ++member) {
-    Range theirs = placement.headsOf(member);
-    for (int64_t head = theirs.begin; head < theirs.end; ++head)
-      send.addChunk(head, {0, shardRows});
-    send.endMember();
-    Range shard = placement.qShardOf(placement.mesh.rankOf(member, r));
-    for (int64_t head = mine.begin; head < mine.end; ++head)
-      recv.addChunk(head - mine.begin,
-                    {shard.begin - segment, shard.end - segment});
-    recv.endMember();
+/// What a rank routes, and pools for it: heads and blocks of its segment, or
+/// all heads and the blocks of its shard.
+struct Routed {
+  Routed(const Placement &placement, int64_t rank)
+      : heads(placement.routedHeadsOf(rank)),
+        kvHeads(placement.blockShards
+                    ? Range{0, placement.shape.kvHeads}
+                    : placement.kvHeadsOf(placement.mesh.ulyssesIndex(rank))),
+        qBlocks(placement.routedBlocksOf(rank)),
+        kvBlocks(placement.kvBlocksOf(placement.mesh.ringIndex(rank))) {
+    if (!placement.blockShards)
+      return;
+    const LayerShape &shape = placement.shape;
+    Range shard = placement.kvShardOf(rank);
+    kvBlocks = {(shard.begin + shape.blockK - 1) / shape.blockK,
+                (shard.end + shape.blockK - 1) / shape.blockK};
+    qOrigin = qBlocks.begin;
+    kvOrigin = kvBlocks.begin;
   }
-  lists.emplace_back("xq_send", std::move(send.list));
-  lists.emplace_back("xq_send_n", std::move(send.counts));
-  lists.emplace_back("xq_recv", std::move(recv.list));
-  lists.emplace_back("xq_recv_n", std::move(recv.counts));
-}
-
-/// k_shard -> k and v_shard -> v: a kv head goes to every member that has one
-/// of its query heads.
-void appendKeyExchange(const Placement &placement, int64_t rank,
-                       NamedLists &lists) {
-  int64_t u = placement.mesh.ulyssesIndex(rank);
-  int64_t r = placement.mesh.ringIndex(rank);
-  int64_t shardRows = placement.kvShardOf(rank).size();
-  Range mine = placement.kvHeadsOf(u);
-  ListBuilder send, recv;
-  for (int64_t member = 0; member < placement.mesh.ulysses; ++member) {
-    Range theirs = placement.kvHeadsOf(member);
-    for (int64_t kvHead = theirs.begin; kvHead < theirs.end; ++kvHead)
-      send.addChunk(kvHead, {0, shardRows});
-    send.endMember();
-    Range shard = placement.kvShardOf(placement.mesh.rankOf(member, r));
-    for (int64_t kvHead = mine.begin; kvHead < mine.end; ++kvHead)
-      recv.addChunk(kvHead - mine.begin, shard);
-    recv.endMember();
-  }
-  lists.emplace_back("xkv_send", std::move(send.list));
-  lists.emplace_back("xkv_send_n", std::move(send.counts));
-  lists.emplace_back("xkv_recv", std::move(recv.list));
-  lists.emplace_back("xkv_recv_n", std::move(recv.counts));
-}
+  Range heads, kvHeads, qBlocks, kvBlocks;
+  int64_t qOrigin = -1, kvOrigin = -1;
+};
 
 void appendPooling(const Placement &placement, int64_t rank,
                    NamedLists &lists) {
   const LayerShape &shape = placement.shape;
-  int64_t u = placement.mesh.ulyssesIndex(rank);
-  int64_t r = placement.mesh.ringIndex(rank);
-  Range heads = placement.headsOf(u), kvHeads = placement.kvHeadsOf(u);
-  int64_t rows = placement.qBlocksOf(r).size();
-  Range own = placement.kvBlocksOf(r);
+  Routed mine(placement, rank);
+  int64_t rows = mine.qBlocks.size();
+  // Rows of k and pooled_k are global; those of a shard begin with it.
+  Range own =
+      mine.kvOrigin < 0 ? mine.kvBlocks : Range{0, mine.kvBlocks.size()};
 
   ListBuilder poolQ, poolK;
-  for (int64_t head = heads.begin; head < heads.end && rows > 0; ++head)
-    poolQ.addWork({head, head - heads.begin,
-                   shape.kvHeadOf(head) - kvHeads.begin, 0, rows, 0, 0, 0});
-  for (int64_t kvHead = kvHeads.begin; kvHead < kvHeads.end && !own.empty();
-       ++kvHead) {
+  for (int64_t head = mine.heads.begin; head < mine.heads.end && rows > 0;
+       ++head)
+    poolQ.addWork({head, head - mine.heads.begin,
+                   shape.kvHeadOf(head) - mine.kvHeads.begin, 0, rows, 0, 0, 0,
+                   mine.qOrigin});
+  for (int64_t kvHead = mine.kvHeads.begin;
+       kvHead < mine.kvHeads.end && !own.empty(); ++kvHead) {
     // The first query head of the kv head on this rank stands for it.
-    int64_t head = std::max(heads.begin, kvHead * shape.headsPerKvHead());
-    poolK.addWork({head, head - heads.begin, kvHead - kvHeads.begin, 0, 0,
-                   own.begin, own.end, 0});
+    int64_t head = std::max(mine.heads.begin, kvHead * shape.headsPerKvHead());
+    poolK.addWork({head, head - mine.heads.begin, kvHead - mine.kvHeads.begin,
+                   0, 0, own.begin, own.end, 0, mine.kvOrigin});
   }
   lists.emplace_back("pool_q", std::move(poolQ.list));
   lists.emplace_back("pool_k", std::move(poolK.list));
 
+  const Mesh &mesh = placement.mesh;
   ListBuilder send, recv;
-  for (int64_t slot = 0; slot < kvHeads.size(); ++slot)
+  for (int64_t slot = 0; slot < mine.kvHeads.size(); ++slot)
     send.addChunk(slot, own);
-  for (int64_t member = 0; member < placement.mesh.ring; ++member) {
-    for (int64_t slot = 0; slot < kvHeads.size(); ++slot)
-      recv.addChunk(slot, placement.kvBlocksOf(member));
+  int64_t members = placement.blockShards ? mesh.ranks() : mesh.ring;
+  for (int64_t i = 0; i < members; ++i) {
+    int64_t member =
+        placement.blockShards ? i : mesh.rankOf(mesh.ulyssesIndex(rank), i);
+    Range blocks = Routed(placement, member).kvBlocks;
+    for (int64_t slot = 0; slot < mine.kvHeads.size(); ++slot)
+      recv.addChunk(slot, blocks);
     recv.endMember();
   }
   lists.emplace_back("gk_send", std::move(send.list));
@@ -104,19 +82,17 @@ void appendPooling(const Placement &placement, int64_t rank,
 void appendRouting(const Placement &placement, int64_t rank,
                    NamedLists &lists) {
   const LayerShape &shape = placement.shape;
-  int64_t u = placement.mesh.ulyssesIndex(rank);
-  int64_t r = placement.mesh.ringIndex(rank);
-  Range heads = placement.headsOf(u), kvHeads = placement.kvHeadsOf(u);
+  Routed mine(placement, rank);
   // Every head has an entry, also without rows: its summary is due.
   ListBuilder route, send, recv;
-  for (int64_t head = heads.begin; head < heads.end; ++head) {
-    route.addWork({head, head - heads.begin,
-                   shape.kvHeadOf(head) - kvHeads.begin, 0,
-                   placement.qBlocksOf(r).size(), 0, shape.kvBlocks(), 0});
+  for (int64_t head = mine.heads.begin; head < mine.heads.end; ++head) {
+    route.addWork({head, head - mine.heads.begin,
+                   shape.kvHeadOf(head) - mine.kvHeads.begin, 0,
+                   mine.qBlocks.size(), 0, shape.kvBlocks(), 0, mine.qOrigin});
     send.addChunk(head, {0, 1});
   }
   for (int64_t member = 0; member < placement.mesh.ranks(); ++member) {
-    Range theirs = placement.headsOf(placement.mesh.ulyssesIndex(member));
+    Range theirs = placement.routedHeadsOf(member);
     for (int64_t head = theirs.begin; head < theirs.end; ++head)
       recv.addChunk(member * shape.heads + head, {0, 1});
     recv.endMember();
@@ -129,10 +105,11 @@ void appendRouting(const Placement &placement, int64_t rank,
 
 } // namespace
 
-void sart::appendStaticLists(const Placement &placement, int64_t rank,
+void sart::appendStaticLists(const Placement &placement,
+                             const PlannerOptions &planner, int64_t rank,
                              NamedLists &lists) {
-  appendQueryExchange(placement, rank, lists);
-  appendKeyExchange(placement, rank, lists);
+  if (!placement.blockShards)
+    appendExchangeLists(placement, planner, Plan(), rank, lists);
   appendPooling(placement, rank, lists);
   appendRouting(placement, rank, lists);
 }

@@ -20,8 +20,8 @@ sa_comm.template @layer mesh <ulysses = 2, ring = 2>
   sa_comm.window @lse : 3 x 160 x 1 x f32
   sa_comm.window @pooled_q : 3 x 10 x 32 x f32
   sa_comm.window @pooled_k : 3 x 20 x 32 x f32
-  sa_comm.window @summary : 4 x 1 x 2 x i32
-  sa_comm.window @summary_all : 16 x 1 x 2 x i32
+  sa_comm.window @summary : 4 x 1 x 12 x i32
+  sa_comm.window @summary_all : 16 x 1 x 12 x i32
   sa_comm.window @pooled_k_all : 3 x 20 x 32 x f32
   sa_comm.window @o_acc : 3 x 160 x 32 x f32
   sa_comm.window @o_part : 3 x 160 x 32 x f32

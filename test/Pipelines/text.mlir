@@ -17,11 +17,11 @@
 
 // PLAN: Pass Manager with 3 passes:
 // PLAN-NEXT: builtin.module(
-// PLAN-NEXT: sparseattn-insert-plan{augment=false balance= ring=0 ulysses=0},
+// PLAN-NEXT: sparseattn-insert-plan{augment=false balance= repair=false ring=0 ulysses=0},
 // PLAN-NEXT: sparseattn-plan-constant-masks,
 // PLAN-NEXT: sparseattn-verify-plan
 // PLAN-NEXT: )
-// OPTIONS: sparseattn-insert-plan{augment=true balance=none ring=2 ulysses=4},
+// OPTIONS: sparseattn-insert-plan{augment=true balance=none repair=false ring=2 ulysses=4},
 
 // COMM: Pass Manager with 2 passes:
 // COMM-NEXT: builtin.module(

@@ -20,7 +20,7 @@ using namespace sart::cuda;
 static constexpr int64_t kStagingBytes = int64_t(64) << 20;
 
 int64_t CudaRoutingProblem::summaryWords() const {
-  return MaskSummary::recordWords(shape.kvBlocks());
+  return MaskSummary::rowWords(shape.kvBlocks());
 }
 
 double CudaRoutingProblem::pooledBytes() const {

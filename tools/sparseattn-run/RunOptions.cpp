@@ -140,8 +140,10 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   line.addInteger("ranks", "N", "number of ranks", 1, maxLocalRanks,
                   options.ranks);
   line.addText("mesh", "ulysses=U,ring=R", "mesh of ranks", options.mesh);
-  line.addChoice("balance", "head balance after routing", {"none", "swap"},
-                 options.balance, {"split", "pre", "auto"});
+  line.addChoice("balance", "how ranks are balanced",
+                 {"none", "swap", "split", "pre"}, options.balance, {"auto"});
+  line.addFlag("repair", "even out with row moves what --balance pre leaves",
+               options.repair);
   line.addFlag("augment", "fill slack with next-best blocks", options.augment);
   line.addChoice("device", "where kernels run (reference: interpreter)",
                  {"cpu", "cuda", "reference"}, options.device);

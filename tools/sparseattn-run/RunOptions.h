@@ -25,6 +25,7 @@ struct CommandOptions {
   int64_t ranks = 0; ///< 0: from the mesh, or 1
   std::string mesh;  ///< ulysses=U,ring=R
   std::string balance;
+  bool repair = false;
   bool augment = false;
   std::string device = "cpu", ptxas, transport = "local", dtype;
   std::string inputs, outputs, plan, program, savePlan, saveProgram;

@@ -152,6 +152,7 @@ Status Run::createLayer() {
   layerOptions.ring = options.ring;
   layerOptions.balance =
       options.balance.empty() ? nullptr : options.balance.c_str();
+  layerOptions.repair = options.repair;
   layerOptions.augment = options.augment;
   layerOptions.check = options.check;
   std::string dtype = chosenDType();

@@ -40,8 +40,9 @@ struct CompilerOptions {
 struct LayerOptions {
   int64_t ulysses = 0;
   int64_t ring = 0;
-  std::string balance; ///< none or swap
+  std::string balance; ///< none, swap, split or pre
   bool augment = false;
+  bool repair = false; ///< row moves after balance pre
   /// Without one, a layer of f32 is one of bf16 on a GPU.
   std::optional<sart::DType> dtype;
   const uint8_t *mask = nullptr; ///< bytes [heads][q-blocks][kv-blocks]

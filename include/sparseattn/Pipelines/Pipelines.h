@@ -39,12 +39,15 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
                        llvm::cl::init(0)};
   Option<std::string> balance{
       *this, "balance",
-      llvm::cl::desc("none or swap (empty: swap when "
+      llvm::cl::desc("none, swap, split or pre (empty: swap when "
                      "there are several Ulysses ranks)"),
       llvm::cl::init("")};
   Option<bool> augment{*this, "augment",
                        llvm::cl::desc("fill slack with next-best blocks"),
                        llvm::cl::init(false)};
+  Option<bool> repair{*this, "repair",
+                      llvm::cl::desc("row moves after balance pre"),
+                      llvm::cl::init(false)};
 };
 
 /// Canonical masks: permutes hoisted to the boundary, constant masks folded.

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "LayerLowering.h"
 
+#include "sparseattn-rt/Binder.h"
 #include "sparseattn/Target/Plan/Plan.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -176,6 +177,16 @@ LogicalResult LayerLowering::collectHeader() {
     if (sart::Status status = header.planner.verify(); !status.ok())
       return balance.emitOpError() << status.message();
   }
+  bool pre = header.planner.balance == sart::Balance::Pre;
+  if (pre != header.placement.blockShards)
+    return place.emitOpError("shards of the placement: got ")
+           << (pre ? "even parts" : "block_shards") << ", expected "
+           << (pre ? "block_shards" : "even parts") << " under the algorithm "
+           << sart::toString(header.planner.balance).data();
+  if (pre && augment)
+    return augment.emitOpError("algorithm of balance: got pre, expected one "
+                               "that plans after the exchange: extra tiles "
+                               "follow scores that stay with the shards");
   if (augment && !route)
     return augment.emitOpError("mask of augment: got a constant, expected a "
                                "routed mask: extra tiles follow its scores");
@@ -223,20 +234,31 @@ LogicalResult LayerLowering::lower(Operation &op) {
       });
 }
 
+/// Outputs, and queries that travel once, may go to another segment.
+sa_comm::Group LayerLowering::exchangeGroup() {
+  return static_cast<sa_comm::Group>(
+      sart::exchangeGroup(header.placement, header.planner));
+}
+
 LogicalResult LayerLowering::lowerReshard(ReshardOp op) {
+  sa_comm::Group ulysses = sa_comm::Group::Ulysses;
   if (op.getLayout() == Layout::Heads) {
     switch (argumentOf(op.getInput())) {
     case 0:
       enterPhase("exchange_qk");
-      schedule->allToAll("q_shard", "q", "xq");
+      schedule->allToAll(schedule->blockShards() ? exchangeGroup() : ulysses,
+                         "q_shard", "q", "xq");
+      // Rows of the mask go with their queries.
+      if (schedule->blockShards())
+        schedule->allToAll(exchangeGroup(), "mask_shard", "mask", "xm");
       return success();
     case 1:
       enterPhase("exchange_qk");
-      schedule->allToAll("k_shard", "k", "xkv");
+      schedule->allToAll(ulysses, "k_shard", "k", "xkv");
       return success();
     case 2:
       enterPhase("exchange_v");
-      schedule->allToAll("v_shard", "v", "xkv");
+      schedule->allToAll(ulysses, "v_shard", "v", "xkv");
       return success();
     default:
       return op.emitOpError("input of a reshard to heads: got a computed "
@@ -245,9 +267,9 @@ LogicalResult LayerLowering::lowerReshard(ReshardOp op) {
   }
   enterPhase("return");
   if (op.getInput() == attend.getO())
-    schedule->allToAll("o", "o_shard", "ro");
+    schedule->allToAll(exchangeGroup(), "o", "o_shard", "ro");
   else if (op.getInput() == attend.getLse())
-    schedule->allToAll("lse", "lse_shard", "ro");
+    schedule->allToAll(exchangeGroup(), "lse", "lse_shard", "ro");
   else
     return op.emitOpError("input of a reshard to sequence: got another value, "
                           "expected a result of attend");
@@ -256,12 +278,19 @@ LogicalResult LayerLowering::lowerReshard(ReshardOp op) {
 
 LogicalResult LayerLowering::lowerPool(PoolOp op) {
   enterPhase("pool");
+  bool shard = schedule->blockShards();
+  if (shard && !isa<BlockArgument>(op.getInput()))
+    return op.emitOpError("input of pool: got a tensor in heads layout, "
+                          "expected q or k as it comes: balance pre plans "
+                          "before the exchange");
   switch (argumentOf(op.getInput())) {
   case 0:
-    schedule->pool(sa_comm::Side::Queries, "q", "pooled_q", "pool_q");
+    schedule->pool(sa_comm::Side::Queries, shard ? "q_shard" : "q", "pooled_q",
+                   "pool_q");
     return success();
   case 1:
-    schedule->pool(sa_comm::Side::Keys, "k", "pooled_k", "pool_k");
+    schedule->pool(sa_comm::Side::Keys, shard ? "k_shard" : "k", "pooled_k",
+                   "pool_k");
     return success();
   default:
     return op.emitOpError("input of pool: got another value, expected q or k "
@@ -270,9 +299,11 @@ LogicalResult LayerLowering::lowerPool(PoolOp op) {
 }
 
 LogicalResult LayerLowering::lowerRoute(RouteOp) {
-  if (schedule->ring() > 1) {
+  if (schedule->ring() > 1 || schedule->blockShards()) {
     enterPhase("gather_k");
-    schedule->allGather(sa_comm::Group::Ring, "pooled_k", "pooled_k_all", "gk");
+    schedule->allGather(schedule->blockShards() ? sa_comm::Group::All
+                                                : sa_comm::Group::Ring,
+                        "pooled_k", "pooled_k_all", "gk");
   }
   enterPhase("route");
   schedule->route("route");
@@ -303,8 +334,9 @@ LogicalResult LayerLowering::lowerAugment(AugmentOp) {
 
 bool LayerLowering::moves() {
   return schedule->ulysses() > 1 && balance &&
-         (balance.getAlgorithm() != BalanceAlgorithm::None ||
-          balance.getFixedPlanAttr());
+         (balance.getAlgorithm() == BalanceAlgorithm::Swap ||
+          (balance.getAlgorithm() == BalanceAlgorithm::None &&
+           balance.getFixedPlanAttr()));
 }
 
 /// Heads that move travel while the heads that stay are attended.
@@ -329,6 +361,42 @@ void LayerLowering::emitMoves() {
   schedule->release("mask", "free_q");
   schedule->release("k", "free_kv");
   schedule->release("v", "free_kv");
+}
+
+/// Rows that move travel while those that stay are attended, and are attended
+/// in the order of the plan, one piece while the next still travels. Inside a
+/// ring group their K and V come with the ring's exchange.
+void LayerLowering::emitRowMoves() {
+  int64_t pieces = sart::pieceCapacity(header.placement, header.planner);
+  SmallVector<std::pair<StringRef, StringRef>> parts = {{"q", "q"},
+                                                        {"mask", "mask"}};
+  if (schedule->ring() == 1)
+    parts.append({{"k", "kv"}, {"v", "kv"}});
+  enterPhase("move_rows");
+  SmallVector<Value> sent;
+  SmallVector<SmallVector<Value>> received(pieces);
+  for (int64_t i = 0; i < pieces; ++i)
+    for (auto [window, list] : parts)
+      sent.push_back(schedule->send(window,
+                                    ("rm_" + list + "_out_" + Twine(i)).str(),
+                                    ("rm_peer_out_" + Twine(i)).str()));
+  for (int64_t i = 0; i < pieces; ++i)
+    for (auto [window, list] : parts)
+      received[i].push_back(
+          schedule->recv(window, ("rm_" + list + "_in_" + Twine(i)).str(),
+                         ("rm_peer_in_" + Twine(i)).str()));
+  enterPhase("attend_local");
+  firstRing = postRing(1);
+  StringRef output = schedule->ring() > 1 ? "o_acc" : "o";
+  schedule->attend(output, "lse", "attend_local");
+  for (int64_t i = 0; i < pieces; ++i) {
+    schedule->wait(received[i]);
+    schedule->attend(output, "lse", ("attend_rows_" + Twine(i)).str());
+  }
+  if (!sent.empty())
+    schedule->wait(sent);
+  schedule->release("q", "free_q");
+  schedule->release("mask", "free_q");
 }
 
 /// Posts the transfers of the kv-blocks that come from \p distance segments
@@ -356,9 +424,15 @@ LogicalResult LayerLowering::lowerAttend(AttendOp) {
     emitMoves();
     last = "attend_moved";
   }
-  enterPhase(last);
-  SmallVector<Value> tokens = postRing(1);
-  schedule->attend(output, "lse", last);
+  SmallVector<Value> tokens;
+  if (header.planner.balance == sart::Balance::Split) {
+    emitRowMoves();
+    tokens = firstRing;
+  } else {
+    enterPhase(last);
+    tokens = postRing(1);
+    schedule->attend(output, "lse", last);
+  }
   for (int64_t distance = 1; distance < schedule->ring(); ++distance) {
     std::string suffix = "_" + std::to_string(distance);
     enterPhase("ring" + suffix);

@@ -46,6 +46,8 @@ private:
   LogicalResult lowerAugment(AugmentOp op);
   LogicalResult lowerAttend(AttendOp op);
   void emitMoves();
+  void emitRowMoves();
+  sa_comm::Group exchangeGroup();
   SmallVector<Value> postRing(int64_t distance);
   void finish();
   void enterPhase(StringRef name);
@@ -62,6 +64,7 @@ private:
   ScheduleHeader header;
   std::unique_ptr<ScheduleBuilder> schedule;
   std::string openPhase;
+  SmallVector<Value> firstRing; ///< tokens of ring distance 1, once posted
 };
 
 } // namespace sparseattn

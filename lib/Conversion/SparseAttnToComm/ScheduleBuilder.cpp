@@ -25,7 +25,7 @@ ScheduleBuilder::ScheduleBuilder(OpBuilder &builder, Location loc,
   spmd = sa_comm::SpmdOp::create(builder, loc);
   builder.setInsertionPointToEnd(&spmd.getBody().front());
   for (const sart::Symbol &symbol :
-       sart::standardSymbols(header.placement.mesh))
+       sart::standardSymbols(header.placement, header.planner))
     if (symbol.isStatic)
       staticSymbols.insert(symbol.name);
 }
@@ -40,14 +40,14 @@ static int64_t largest(int64_t count, Part part) {
 }
 
 /// The windows a template may use, by name.
-static sart::Window makeWindow(StringRef name,
-                               const sart::Placement &placement) {
+static sart::Window makeWindow(StringRef name, const sart::Placement &placement,
+                               const sart::PlannerOptions &planner) {
   using Role = sart::Window::Role;
   const sart::LayerShape &shape = placement.shape;
   const sart::Mesh &mesh = placement.mesh;
   int64_t ranks = mesh.ranks(), dim = shape.headDim;
-  int64_t qSlots = qSlotCapacity(placement),
-          kvSlots = kvSlotCapacity(placement);
+  int64_t qSlots = qSlotCapacity(placement, planner),
+          kvSlots = kvSlotCapacity(placement, planner);
   int64_t qShard =
       largest(ranks, [&](int64_t r) { return placement.qShardOf(r); });
   int64_t kvShard =
@@ -57,7 +57,12 @@ static sart::Window makeWindow(StringRef name,
   int64_t qBlocks =
       largest(mesh.ring, [&](int64_t r) { return placement.qBlocksOf(r); });
   int64_t kvBlocks = shape.kvBlocks();
-  int64_t record = 1 + (kvBlocks + 31) / 32;
+  int64_t record = sart::MaskSummary::recordWords(placement);
+  // With block shards every rank pools and routes its shard for all heads.
+  int64_t routed =
+      largest(ranks, [&](int64_t r) { return placement.routedBlocksOf(r); });
+  int64_t routedSlots = placement.blockShards ? shape.heads : qSlots;
+  int64_t pooledSlots = placement.blockShards ? shape.kvHeads : kvSlots;
   auto window = [&](DType dtype, int64_t slots, int64_t rowCount,
                     int64_t elements, Role role = Role::Internal) {
     return sart::Window{name.str(), dtype, slots, rowCount, elements, role};
@@ -80,10 +85,15 @@ static sart::Window makeWindow(StringRef name,
     return window(DType::F32, qSlots, rows, 1);
   if (name == "mask")
     return window(DType::I32, qSlots, qBlocks, 1 + kvBlocks);
+  if (name == "mask_shard")
+    return window(DType::I32, routedSlots, routed, 1 + kvBlocks);
   if (name == "pooled_q")
-    return window(DType::F32, qSlots, qBlocks, dim);
+    return window(DType::F32, routedSlots, routed, dim);
+  if (name == "pooled_k" && placement.blockShards)
+    return window(DType::F32, pooledSlots,
+                  (kvShard + shape.blockK - 1) / shape.blockK, dim);
   if (name == "pooled_k" || name == "pooled_k_all")
-    return window(DType::F32, kvSlots, kvBlocks, dim);
+    return window(DType::F32, pooledSlots, kvBlocks, dim);
   if (name == "summary")
     return window(DType::I32, shape.heads, 1, record);
   assert(name == "summary_all" && "unknown window");
@@ -101,7 +111,7 @@ FlatSymbolRefAttr ScheduleBuilder::window(StringRef name) {
       break;
     }
     builder.setInsertionPoint(before);
-    sart::Window shape = makeWindow(name, header.placement);
+    sart::Window shape = makeWindow(name, header.placement, header.planner);
     sa_comm::WindowOp::create(
         builder, loc, name, shape.slots, shape.rows, shape.rowElements,
         sa_comm::toType(builder.getContext(), shape.dtype),
@@ -127,12 +137,12 @@ void ScheduleBuilder::phase(StringRef name) {
   sa_comm::PhaseOp::create(builder, loc, nextPhase++, name);
 }
 
-void ScheduleBuilder::allToAll(StringRef source, StringRef target,
-                               StringRef stem) {
-  sa_comm::AllToAllOp::create(builder, loc, sa_comm::Group::Ulysses,
-                              window(source), window(target),
-                              symbol(stem + "_send"), symbol(stem + "_send_n"),
-                              symbol(stem + "_recv"), symbol(stem + "_recv_n"));
+void ScheduleBuilder::allToAll(sa_comm::Group group, StringRef source,
+                               StringRef target, StringRef stem) {
+  sa_comm::AllToAllOp::create(builder, loc, group, window(source),
+                              window(target), symbol(stem + "_send"),
+                              symbol(stem + "_send_n"), symbol(stem + "_recv"),
+                              symbol(stem + "_recv_n"));
 }
 
 void ScheduleBuilder::allGather(sa_comm::Group group, StringRef source,
@@ -151,12 +161,18 @@ void ScheduleBuilder::pool(sa_comm::Side side, StringRef source,
 
 /// Pooled keys of all ring segments.
 static StringRef pooledKeys(const ScheduleBuilder &builder) {
-  return builder.ring() > 1 ? "pooled_k_all" : "pooled_k";
+  return builder.blockShards() || builder.ring() > 1 ? "pooled_k_all"
+                                                     : "pooled_k";
+}
+
+/// Where routing writes mask rows.
+static StringRef routedMask(const ScheduleBuilder &builder) {
+  return builder.blockShards() ? "mask_shard" : "mask";
 }
 
 void ScheduleBuilder::route(StringRef work) {
   sa_comm::RouteOp::create(builder, loc, window("pooled_q"),
-                           window(pooledKeys(*this)), window("mask"),
+                           window(pooledKeys(*this)), window(routedMask(*this)),
                            window("summary"), symbol(work));
 }
 
@@ -165,7 +181,8 @@ void ScheduleBuilder::plan() {
 }
 
 void ScheduleBuilder::loadMask(StringRef work) {
-  sa_comm::LoadMaskOp::create(builder, loc, window("mask"), symbol(work));
+  sa_comm::LoadMaskOp::create(builder, loc, window(routedMask(*this)),
+                              symbol(work));
 }
 
 void ScheduleBuilder::augment(StringRef work) {

@@ -37,12 +37,14 @@ public:
   const sart::Placement &getPlacement() const { return header.placement; }
   int64_t ring() const { return header.placement.mesh.ring; }
   int64_t ulysses() const { return header.placement.mesh.ulysses; }
+  bool blockShards() const { return header.placement.blockShards; }
 
   /// Starts the next phase.
   void phase(StringRef name);
 
   // Instructions; windows and symbols by name.
-  void allToAll(StringRef source, StringRef target, StringRef symbol);
+  void allToAll(sa_comm::Group group, StringRef source, StringRef target,
+                StringRef symbol);
   void allGather(sa_comm::Group group, StringRef source, StringRef target,
                  StringRef symbol);
   void pool(sa_comm::Side side, StringRef source, StringRef target,

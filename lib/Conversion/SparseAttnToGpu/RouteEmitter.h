@@ -80,7 +80,7 @@ private:
 
   // Arguments and fields of the record.
   Value rowsPerCta, scoreStride, scale, p, minBlocks, keep, keepPairs;
-  Value record, kvBlocks, mask, maskStride, visible, summary, figures;
+  Value record, kvBlocks, mask, maskStride, visible, summary, rowTiles, figures;
   /// First row of the thread block: in the record, and as a q-block; how many.
   Value firstRow, firstBlock, rows;
   Value tid, warp, lane, scores;

@@ -43,6 +43,7 @@ void RouteEmitter::selectRow() {
   maskStride = e.field(e.i32, record, 68);
   visible = e.field(e.i64, record, 24);
   summary = e.field(e.i64, record, 32);
+  rowTiles = e.field(e.i64, record, 72);
   figures = e.pointer(e.field(e.i64, record, 40));
   rowNumber = e.add(firstRow, warp);
   candidates = e.branch(
@@ -443,6 +444,9 @@ void RouteEmitter::writeRow(const Cut &cut, Value near) {
     e.store(kept[0], row);
     e.when(hasSummary, [&] {
       e.atomic(LLVM::AtomicBinOp::add, kept[0], e.pointer(summary));
+    });
+    e.when(e.notZero(rowTiles), [&] {
+      e.store(kept[0], e.offset(e.pointer(rowTiles), e.mul(number, 4)));
     });
     Value figure = e.record(figures, rowNumber, 16);
     e.store(share, figure);

@@ -29,6 +29,9 @@ sart::Plan sparseattn::toPlan(PlanAttr attr) {
   plan.kvBlocks = attr.getKvBlocks();
   for (const PlannedMove &move : attr.getMoves())
     plan.moves.push_back({move.head, move.from, move.to});
+  for (const PlannedRowMove &move : attr.getRowMoves())
+    plan.rowMoves.push_back(
+        {move.head, {move.begin, move.end}, move.from, move.to});
   attr.forEachTransfer([&](const PlannedTransfer &t, ArrayRef<int64_t> ranges) {
     sart::KvTransfer transfer{t.kvHead, t.ulysses, t.from, t.to, {}};
     for (size_t i = 0; i < ranges.size(); i += 2)
@@ -51,6 +54,10 @@ PlanAttr sparseattn::fromPlan(MLIRContext *context, const sart::Plan &plan) {
   SmallVector<PlannedMove> moves;
   for (const sart::HeadMove &move : plan.moves)
     moves.push_back({move.head, move.from, move.to});
+  SmallVector<PlannedRowMove> rowMoves;
+  for (const sart::RowMove &move : plan.rowMoves)
+    rowMoves.push_back(
+        {move.head, move.qBlocks.begin, move.qBlocks.end, move.from, move.to});
   SmallVector<PlannedTransfer> transfers;
   SmallVector<int64_t> ranges;
   for (const sart::KvTransfer &t : plan.transfers) {
@@ -65,9 +72,9 @@ PlanAttr sparseattn::fromPlan(MLIRContext *context, const sart::Plan &plan) {
   return PlanAttr::getChecked(
       emitError, context, mesh, plan.heads, plan.kvHeads, plan.qBlocks,
       plan.kvBlocks, ArrayRef<PlannedMove>(moves),
-      ArrayRef<PlannedTransfer>(transfers), ArrayRef<int64_t>(ranges),
-      ArrayRef<PlannedExtra>(extras), ArrayRef<int64_t>(plan.loadsBefore),
-      ArrayRef<int64_t>(plan.loadsAfter));
+      ArrayRef<PlannedRowMove>(rowMoves), ArrayRef<PlannedTransfer>(transfers),
+      ArrayRef<int64_t>(ranges), ArrayRef<PlannedExtra>(extras),
+      ArrayRef<int64_t>(plan.loadsBefore), ArrayRef<int64_t>(plan.loadsAfter));
 }
 
 sart::Order sparseattn::toOrder(OrderAttr attr) {
@@ -108,6 +115,7 @@ FailureOr<sart::Placement> sparseattn::toPlacement(PlaceOp place,
   RankedTensorType q = place.getQ().getType(), k = place.getK().getType();
   sart::Placement placement;
   placement.mesh = {place.getMesh().getUlysses(), place.getMesh().getRing()};
+  placement.blockShards = place.getPlacement().getBlockShards();
   sart::LayerShape &shape = placement.shape;
   shape.heads = q.getDimSize(0);
   shape.kvHeads = k.getDimSize(0);
@@ -132,6 +140,8 @@ sart::PlannerOptions sparseattn::toPlannerOptions(BalanceOp balance,
   options.balance = static_cast<sart::Balance>(balance.getAlgorithm());
   options.k1Milli = balance.getK1Milli();
   options.k2Milli = balance.getK2Milli();
+  options.maxPieces = balance.getMaxPieces();
+  options.repair = balance.getRepair();
   if (CostModelAttr cost = balance.getCostAttr())
     options.cost = {cost.getTilePs(), cost.getRowPs(), cost.getTransferPs(),
                     cost.getBytePs(), cost.getScheduleNs()};

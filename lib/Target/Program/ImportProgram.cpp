@@ -172,7 +172,8 @@ private:
                                          o.cost.rowPs, o.cost.transferPs,
                                          o.cost.bytePs, o.cost.scheduleNs);
     if (!cost ||
-        !MeshAttr::getChecked(emit, context, mesh.ulysses, mesh.ring) ||
+        !MeshAttr::getChecked(emit, context, mesh.ulysses, mesh.ring,
+                              program.placement.blockShards) ||
         !ShapeAttr::getChecked(emit, context, s.heads, s.kvHeads, s.sq, s.skv,
                                s.headDim, s.blockQ, s.blockK,
                                toType(context, s.dtype), s.causal) ||
@@ -181,7 +182,7 @@ private:
                                 ArrayRef<int64_t>(keep)) ||
         !PlannerAttr::getChecked(emit, context, static_cast<Balance>(o.balance),
                                  o.augment, o.k1Milli, o.k2Milli, o.n1Milli,
-                                 o.n2Milli, cost))
+                                 o.n2Milli, o.maxPieces, o.repair, cost))
       return nullptr;
     return ScheduleOp::create(builder, loc, program.name, program.placement,
                               program.scale, p, o);

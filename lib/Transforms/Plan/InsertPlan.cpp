@@ -57,7 +57,7 @@ LogicalResult InsertPlanPass::checkOptions() {
   algorithm = symbolizeBalanceAlgorithm(balance);
   if (!algorithm)
     return getOperation().emitError("option balance: got '")
-           << balance.getValue() << "', expected none or swap";
+           << balance.getValue() << "', expected none, swap, split or pre";
   return success();
 }
 
@@ -118,32 +118,51 @@ LogicalResult InsertPlanPass::insertPlan(AttendOp attend) {
   builder.setInsertionPointToStart(attend->getBlock());
   auto mesh = MeshAttr::get(context, std::max<int64_t>(ulysses, 1),
                             std::max<int64_t>(ring, 1));
+  BalanceAlgorithm chosen = algorithm.value_or(
+      mesh.getUlysses() > 1 ? BalanceAlgorithm::Swap : BalanceAlgorithm::None);
+  // Balance before the exchange: shards are pooled and routed as they are, and
+  // what the plan says decides where the tensors go.
+  bool pre = chosen == BalanceAlgorithm::Pre;
+  if (pre && augment)
+    return attend.emitOpError("options balance and augment: got pre with "
+                              "augment, expected another balance or none");
   auto placement = PlacementAttr::get(context, mesh, mask.getHeads(),
                                       attend.getK().getType().getDimSize(0),
-                                      mask.getQBlocks(), mask.getKvBlocks());
+                                      mask.getQBlocks(), mask.getKvBlocks(),
+                                      /*blockShards=*/pre);
   auto place = PlaceOp::create(builder, attend.getLoc(), PlanType::get(context),
                                q, k, placement);
+  Value plan = place;
   auto toHeads = [&](Value tensor) {
-    return ReshardOp::create(builder, attend.getLoc(), tensor, place,
+    return ReshardOp::create(builder, attend.getLoc(), tensor, plan,
                              Layout::Heads);
   };
-  Value qHeads = toHeads(q);
-  Value kHeads = k == q ? qHeads : toHeads(k);
-  auto isPool = [](OpOperand &use) { return isa<PoolOp>(use.getOwner()); };
-  q.replaceUsesWithIf(qHeads, isPool);
-  k.replaceUsesWithIf(kHeads, isPool);
+  Value qHeads, kHeads;
+  auto exchange = [&] {
+    qHeads = toHeads(q);
+    kHeads = k == q ? qHeads : toHeads(k);
+  };
+  if (!pre) {
+    exchange();
+    auto isPool = [](OpOperand &use) { return isa<PoolOp>(use.getOwner()); };
+    q.replaceUsesWithIf(qHeads, isPool);
+    k.replaceUsesWithIf(kHeads, isPool);
+  }
 
   // After the mask.
   builder.setInsertionPointAfter(source);
   Value attended = attend.getMask();
-  BalanceAlgorithm chosen = algorithm.value_or(
-      mesh.getUlysses() > 1 ? BalanceAlgorithm::Swap : BalanceAlgorithm::None);
-  Value plan =
+  auto balanced =
       BalanceOp::create(builder, attend.getLoc(), place, attended, chosen);
+  balanced.setRepair(repair);
+  plan = balanced;
   if (augment)
     attended = AugmentOp::create(builder, attend.getLoc(), attended, plan);
-  plan = DemandOp::create(builder, attend.getLoc(), PlanType::get(context),
-                          attended, plan);
+  Value demanded = DemandOp::create(builder, attend.getLoc(),
+                                    PlanType::get(context), attended, plan);
+  plan = pre ? demanded : Value(place);
+  if (pre)
+    exchange();
 
   // Around attend.
   builder.setInsertionPoint(attend);
@@ -152,10 +171,10 @@ LogicalResult InsertPlanPass::insertPlan(AttendOp attend) {
   attend.getKMutable().assign(kHeads);
   attend.getVMutable().assign(vHeads);
   attend.getMaskMutable().assign(attended);
-  attend.getPlanMutable().assign(plan);
+  attend.getPlanMutable().assign(demanded);
   builder.setInsertionPointAfter(attend);
   for (Value result : attend.getResults()) {
-    auto back = ReshardOp::create(builder, attend.getLoc(), result, plan,
+    auto back = ReshardOp::create(builder, attend.getLoc(), result, demanded,
                                   Layout::Sequence);
     result.replaceAllUsesExcept(back, back);
   }

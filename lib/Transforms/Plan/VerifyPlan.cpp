@@ -113,16 +113,16 @@ static LogicalResult verifyMasks(const PlanOps &ops) {
 
 /// Rule 4, one tensor on its way in.
 static LogicalResult verifyInput(Operation *user, StringRef name, Value value,
-                                 PlaceOp place) {
+                                 Value plan, StringRef source) {
   auto reshard = value.getDefiningOp<ReshardOp>();
   if (!reshard || reshard.getLayout() != Layout::Heads)
     return user->emitOpError()
            << name << " must be in heads layout: got "
            << (reshard ? "a reshard to sequence" : describeSource(value))
            << ", expected a 'sparseattn.reshard' to heads";
-  if (reshard.getPlan() != place.getPlan())
+  if (reshard.getPlan() != plan)
     return reshard.emitOpError("plan of ")
-           << name << " must be that of 'sparseattn.place': got "
+           << name << " must be that of '" << source << "': got "
            << describeSource(reshard.getPlan());
   if (auto again = reshard.getInput().getDefiningOp<ReshardOp>())
     return reshard.emitOpError("input of a reshard to heads: got another "
@@ -133,16 +133,34 @@ static LogicalResult verifyInput(Operation *user, StringRef name, Value value,
 /// Rule 4.
 static LogicalResult verifyLayouts(const PlanOps &ops) {
   AttendOp attend = ops.attend;
-  if (failed(verifyInput(attend, "q", attend.getQ(), ops.place)) ||
-      failed(verifyInput(attend, "k", attend.getK(), ops.place)) ||
-      failed(verifyInput(attend, "v", attend.getV(), ops.place)))
+  BalanceOp balance = ops.balance;
+  PlaceOp place = ops.place;
+  bool pre = balance.getAlgorithm() == BalanceAlgorithm::Pre;
+  if (pre != place.getPlacement().getBlockShards())
+    return place.emitOpError("shards of the placement: got ")
+           << (pre ? "even parts" : "block_shards") << ", expected "
+           << (pre ? "block_shards" : "even parts") << " under the algorithm "
+           << stringifyBalanceAlgorithm(balance.getAlgorithm());
+  // Before the plan tensors go where the placement says; with pre they wait.
+  Value plan = pre ? attend.getPlan() : Value(place.getPlan());
+  StringRef source = pre ? "sparseattn.demand" : "sparseattn.place";
+  if (failed(verifyInput(attend, "q", attend.getQ(), plan, source)) ||
+      failed(verifyInput(attend, "k", attend.getK(), plan, source)) ||
+      failed(verifyInput(attend, "v", attend.getV(), plan, source)))
     return failure();
   if (auto route =
           dyn_cast_if_present<RouteOp>(findMaskSource(attend.getMask())))
-    for (Value pooled : {route.getPooledQ(), route.getPooledK()})
-      if (auto pool = pooled.getDefiningOp<PoolOp>())
-        if (failed(verifyInput(pool, "input", pool.getInput(), ops.place)))
-          return failure();
+    for (Value pooled : {route.getPooledQ(), route.getPooledK()}) {
+      auto pool = pooled.getDefiningOp<PoolOp>();
+      if (!pool)
+        continue;
+      if (pre && pool.getInput().getDefiningOp<ReshardOp>())
+        return pool.emitOpError("input must be in sequence layout under the "
+                                "algorithm pre: got a reshard to heads");
+      if (!pre &&
+          failed(verifyInput(pool, "input", pool.getInput(), plan, source)))
+        return failure();
+    }
   for (OpResult result : attend->getResults())
     for (Operation *user : result.getUsers()) {
       auto reshard = dyn_cast<ReshardOp>(user);
@@ -177,7 +195,7 @@ static LogicalResult verifyTransfers(BalanceOp balance, ExplicitMaskOp mask,
   std::set<Block> written = blocksOf(plan.transfers);
   std::set<Block> needed = blocksOf(
       sart::computeDemand(sart::summarize(toBlockMask(mask), placement),
-                          placement, plan.owners(placement)));
+                          placement, plan.owners(placement), plan.rowMoves));
   for (auto [kvHead, ulysses, from, to, block] : needed)
     if (!written.count({kvHead, ulysses, from, to, block}))
       return balance.emitOpError("transfers of the plan must hold what the "

@@ -75,6 +75,8 @@ Status CudaBackend::route(const Program &program,
     record.pooledK = addressOf(task.pooledK.data);
     record.mask = addressOf(task.mask.data);
     record.summary = addressOf(task.summary.data);
+    record.rowTiles =
+        record.summary + MaskSummary::rowWords(kvBlocks) * sizeof(int32_t);
     record.qBegin = static_cast<int32_t>(task.qBegin);
     record.qEnd = static_cast<int32_t>(task.qEnd);
     record.kvBlocks = static_cast<int32_t>(kvBlocks);

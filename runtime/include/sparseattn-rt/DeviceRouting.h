@@ -72,8 +72,8 @@ struct DeviceRouteRecord {
   uint64_t mask = 0;    ///< int32 mask row of q-block 0
   /// int32[qEnd - qBegin]: kv-blocks each row may see, a prefix; 0: all.
   uint64_t visible = 0;
-  /// uint32[MaskSummary::recordWords(kvBlocks)], [tiles, demand bits...], to
-  /// which this record's tiles are added: zero it before. 0: none.
+  /// uint32[MaskSummary::rowWords(kvBlocks)], [tiles, demand bits...], to which
+  /// this record's tiles are added: zero it before. 0: none.
   uint64_t summary = 0;
   uint64_t rowFigures = 0; ///< DeviceRowFigures[qEnd - qBegin]
   int32_t qBegin = 0;
@@ -82,7 +82,9 @@ struct DeviceRouteRecord {
   int32_t qStride = 0;    ///< floats between rows, a multiple of 4
   int32_t kStride = 0;    ///< floats between rows, a multiple of 4
   int32_t maskStride = 0; ///< int32s between mask rows, > kvBlocks
-  uint64_t reserved = 0;
+  /// int32 of q-block 0: kept blocks of each row, written where not 0; zero it
+  /// before. 0: none.
+  uint64_t rowTiles = 0;
 };
 
 /// What route says about one row.

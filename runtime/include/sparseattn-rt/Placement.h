@@ -78,6 +78,10 @@ struct LayerShape {
 struct Placement {
   Mesh mesh;
   LayerShape shape;
+  /// Shards end where blocks end, so that every rank can pool its shard alone:
+  /// blocks of q and k that end together if sq == skv, else each its own. The
+  /// default cuts evenly by tokens.
+  bool blockShards = false;
 
   /// Refuses what Mesh::verify and LayerShape::verify refuse.
   Status verify() const;
@@ -101,6 +105,10 @@ struct Placement {
   /// Tokens of the shard that `rank` holds at the layer's entry and exit.
   Range qShardOf(int64_t rank) const;
   Range kvShardOf(int64_t rank) const;
+  /// q-blocks that `rank` routes, for the heads it routes: with blockShards
+  /// those of its shard, of all heads; else those of its segment, of its heads.
+  Range routedBlocksOf(int64_t rank) const;
+  Range routedHeadsOf(int64_t rank) const;
 };
 
 } // namespace sart

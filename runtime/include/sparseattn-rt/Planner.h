@@ -16,7 +16,10 @@
 
 namespace sart {
 
-enum class Balance : uint8_t { None = 0, Swap = 1 };
+/// How ranks are balanced. Swap: whole heads change places after routing
+/// (FVAttn). Split: rows of heads move after routing. Pre: pooled q and k are
+/// exchanged first, so that heads go straight to their final rank.
+enum class Balance : uint8_t { None = 0, Swap = 1, Split = 2, Pre = 3 };
 Expected<Balance> parseBalance(std::string_view text);
 std::string_view toString(Balance balance);
 
@@ -41,6 +44,10 @@ struct PlannerOptions {
   int64_t k2Milli = 1100; ///< from here on: balance; between: augment only
   int64_t n1Milli = 800;  ///< share of the slack that augmentation spends
   int64_t n2Milli = 70;   ///< least slack, share of the largest load
+  /// Split, and Pre with repair: most row moves into one rank, and most out of
+  /// one; slots are kept for them.
+  int64_t maxPieces = 6;
+  bool repair = false; ///< Pre: row moves even out what whole heads leave
   CostModel cost;
   /// Refuses negative thresholds and costs, k2 below k1, n1 above 1000.
   Status verify() const;
@@ -70,48 +77,58 @@ std::vector<HeadMove> planSwaps(const HeadLoads &loads,
 
 /// What the planner needs of a mask, and all that the ranks exchange about it:
 /// tiles per (head, ring segment) and which kv-blocks those tiles touch.
-/// One record per rank and head of 1 + ceil(kvBlocks / 32) 32-bit words:
-/// [tiles, demand bits...], the layout of the `summary` windows.
+/// One 32-bit record per rank and head, the layout of the `summary` windows:
+/// [tiles, demand bits..., tiles of each routed q-block...], with room for the
+/// q-blocks of the rank that routes most.
 struct MaskSummary {
   HeadLoads loads;
   int64_t kvBlocks = 0;
   /// demand[(head * ring + r) * words() + w]: bit b of word w = kv-block
   /// 32 w + b is needed by some q-block of segment r.
   std::vector<uint32_t> demand;
+  /// rowTiles[head * qBlocks + qBlock]: tiles of one row.
+  int64_t qBlocks = 0;
+  std::vector<int32_t> rowTiles;
   int64_t words() const { return (kvBlocks + 31) / 32; }
   const uint32_t *demandOf(int64_t head, int64_t ringIndex) const {
     return demand.data() + (head * loads.ring + ringIndex) * words();
   }
   bool needs(int64_t head, int64_t ringIndex, int64_t kvBlock) const;
+  /// Where a record's row tiles begin.
+  static int64_t rowWords(int64_t kvBlocks) { return 1 + (kvBlocks + 31) / 32; }
   /// Row elements of `summary` windows.
-  static int64_t recordWords(int64_t kvBlocks) {
-    return 1 + (kvBlocks + 31) / 32;
-  }
+  static int64_t recordWords(const Placement &placement);
+  /// Tiles of q-blocks `rows` (global) of `head`.
+  int64_t tilesOf(int64_t head, Range rows) const;
   /// Refuses sizes that differ from the placement's, and tiles that cannot
   /// belong to the demand.
   Status verify(const Placement &placement) const;
 };
 MaskSummary summarize(const BlockMask &mask, const Placement &placement);
+/// Moves the tiles of `rowMoves` from rank to rank.
+void applyRowMoves(const MaskSummary &summary,
+                   const std::vector<RowMove> &rowMoves,
+                   std::vector<int64_t> &loads);
 
-/// Writes the record of one head's rows in one ring segment: `rows` mask rows
-/// [count, kv-blocks...], `rowStride` words apart, to
-/// record[recordWords(kvBlocks)]. The tiles are kept modulo 2^32.
-void encodeSummary(const int32_t *maskRows, int64_t rowStride, int64_t rows,
-                   int64_t kvBlocks, int32_t *record);
+/// Adds mask row [count, kv-blocks...], the `row`-th q-block that the rank
+/// routes, to a record that began as zeros. Tiles are kept modulo 2^32.
+void addToSummary(const int32_t *maskRow, int64_t row, int64_t kvBlocks,
+                  int32_t *record);
 /// Reads the gathered records: that of rank m and head h begins at
-/// gathered[(m * heads + h) * recordStride]. A rank's records of heads that it
-/// does not own before balancing are not read. Refuses records that no mask can
-/// have.
+/// gathered[(m * heads + h) * recordStride]. Only records of heads that a rank
+/// routes are read. Refuses records that no mask can have.
 Expected<MaskSummary> decodeSummaries(const int32_t *gathered,
                                       int64_t recordStride,
                                       const Placement &placement);
 
 /// Demanded kv-blocks: which kv-blocks of each kv head the rows of ring
 /// segment `to` need from segment `from`, for the owners after the moves.
-/// Union over the query heads of a kv head that one Ulysses index owns.
-std::vector<KvTransfer> computeDemand(const MaskSummary &summary,
-                                      const Placement &placement,
-                                      const std::vector<int64_t> &owners);
+/// Union over the query heads of a kv head that one Ulysses index owns. Rows
+/// that move alone need what their head's rows of that segment need.
+std::vector<KvTransfer>
+computeDemand(const MaskSummary &summary, const Placement &placement,
+              const std::vector<int64_t> &owners,
+              const std::vector<RowMove> &rowMoves = {});
 
 /// Slack-aware augmentation, the part that every rank decides alike: extra
 /// tiles that each head may take in each ring segment, budgets[head * ring +

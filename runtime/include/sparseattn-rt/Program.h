@@ -51,18 +51,23 @@ struct Chunk {
   int64_t slot = 0, rowBegin = 0, rowEnd = 0;
 };
 
-/// One entry of a work list (pool, route, augment, load_mask, attend), eight
+/// One entry of a work list (pool, route, augment, load_mask, attend), nine
 /// integers: q-blocks [qBegin, qEnd) of the rank's segment (numbered from 0)
 /// of global head `head`, which stands in slot `qSlot` of the q, mask, o and
 /// lse windows, against global kv-blocks [kvBegin, kvEnd) of the kv head in
 /// `kvSlot` of the k and v windows. `budget`: extra tiles (augment only).
+/// `origin`: the global q-block that row 0 of the entry's windows of queries
+/// holds, from which qBegin and qEnd count, where that is not the first of the
+/// rank's segment (rows of another segment, or of a shard); pooling keys: the
+/// kv-block in place of 0. -1 otherwise.
 /// Row counts and global positions follow from the placement and the rank.
 struct Work {
   int64_t head = 0, qSlot = 0, kvSlot = 0;
   int64_t qBegin = 0, qEnd = 0, kvBegin = 0, kvEnd = 0;
   int64_t budget = 0;
+  int64_t origin = -1;
 };
-constexpr int64_t workInts = 8;
+constexpr int64_t workInts = 9;
 constexpr int64_t chunkInts = 3;
 
 /// The numbers are part of the program format. Row coordinates: windows of

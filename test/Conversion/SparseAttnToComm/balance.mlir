@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: sa_comm.template @layer
 // CHECK: planner <balance = swap, {{.*}}1100, {{.*}}1200
-// CHECK: sa_comm.window @summary_all : 16 x 1 x 2 x i32{{$}}
+// CHECK: sa_comm.window @summary_all : 16 x 1 x 4 x i32{{$}}
 // CHECK-DAG: sa_comm.symbol @gs_send static
 // CHECK: sa_comm.phase 3 "route"
 // CHECK-NEXT: sa_comm.route

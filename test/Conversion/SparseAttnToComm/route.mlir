@@ -12,7 +12,7 @@
 // CHECK: scale 0.125 policy <top_p, p = 0.9, min_blocks = 2, keep = {{.*}}>
 // CHECK: sa_comm.window @pooled_k_all : 3 x 4 x 64 x f32{{$}}
 // CHECK: sa_comm.window @mask : 3 x 2 x 5 x i32{{$}}
-// CHECK: sa_comm.window @summary : 4 x 1 x 2 x i32{{$}}
+// CHECK: sa_comm.window @summary : 4 x 1 x 4 x i32{{$}}
 // CHECK-DAG: sa_comm.symbol @gk_send static
 // CHECK-DAG: sa_comm.symbol @route static
 // CHECK: sa_comm.phase 2 "gather_k"

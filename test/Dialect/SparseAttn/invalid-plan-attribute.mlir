@@ -123,3 +123,51 @@ func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, rin
 // (#plan C7)
 // expected-error @below {{entry of loads_after: got -4, expected at least 0}}
 func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, loads_after = [1, 2, 3, -4]>}
+
+// -----
+
+// (#plan C8)
+// expected-error @below {{head of a row move: got 9, expected from 0 to 3}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, row_moves = [[9, 0, 1, 0, 2]]>}
+
+// -----
+
+// (#plan C8)
+// expected-error @below {{origin of a row move: got 4, expected from 0 to 3}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, row_moves = [[0, 0, 1, 4, 2]]>}
+
+// -----
+
+// (#plan C8)
+// expected-error @below {{destination of a row move: got 4, expected from 0 to 3}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, row_moves = [[0, 0, 1, 0, 4]]>}
+
+// -----
+
+// (#plan C8)
+// expected-error @below {{q-blocks of a row move: got [2, 2], expected 0 <= begin < end <= 8}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, row_moves = [[0, 2, 2, 0, 2]]>}
+
+// -----
+
+// (#plan C8)
+// expected-error @below {{q-blocks of a row move: got [2, 9], expected 0 <= begin < end <= 8}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, row_moves = [[0, 2, 9, 0, 2]]>}
+
+// -----
+
+// (#plan C8)
+// expected-error @below {{destination of the row move of head 0 must differ from its origin: got 2}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, row_moves = [[0, 2, 3, 2, 2]]>}
+
+// -----
+
+// (#plan C8)
+// expected-error @below {{row moves must ascend and be disjoint: got [0, 2] after [0, 3)}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, row_moves = [[0, 0, 3, 0, 2], [0, 2, 4, 0, 2]]>}
+
+// -----
+
+// (#plan C8)
+// expected-error @below {{row moves must ascend and be disjoint: got [0, 4] after [1, 3)}}
+func.func private @f() attributes {a = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 2, q_blocks = 8, kv_blocks = 8, row_moves = [[1, 0, 3, 0, 2], [0, 4, 5, 0, 2]]>}

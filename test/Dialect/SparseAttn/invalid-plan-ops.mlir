@@ -95,8 +95,17 @@ func.func @balance(%p: !sparseattn.plan, %m: !sparseattn.mask<4x8x8, block = 64x
 // -----
 
 func.func @balance_algorithm(%p: !sparseattn.plan, %m: !sparseattn.mask<4x8x8, block = 64x64, tokens = 512x512>) {
-  // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'algorithm' [none, swap]}}
+  // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'algorithm' [none, swap, split, pre]}}
   %0 = sparseattn.balance %p, %m using magic : !sparseattn.mask<4x8x8, block = 64x64, tokens = 512x512>
+  return
+}
+
+// -----
+
+// (balance C4)
+func.func @balance(%p: !sparseattn.plan, %m: !sparseattn.mask<4x8x8, block = 64x64, tokens = 512x512>) {
+  // expected-error @below {{'sparseattn.balance' op most row moves per rank: got 1025, expected 0 to 1024}}
+  %0 = sparseattn.balance %p, %m using split pieces 1025 : !sparseattn.mask<4x8x8, block = 64x64, tokens = 512x512>
   return
 }
 

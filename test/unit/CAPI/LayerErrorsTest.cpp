@@ -152,7 +152,7 @@ TEST(LayerErrors, OptionsThatDoNotFit) {
   options = layerOptions();
   options.balance = "magic";
   EXPECT_EQ(errorOf(text, options),
-            "option balance: got 'magic', expected none or swap");
+            "option balance: got 'magic', expected none, swap, split or pre");
   EXPECT_EQ(errorOf(text, layerOptions(-1, 1)),
             "options ulysses and ring: got -1 and 1, expected at least 1, or 0 "
             "for the layer's own");

@@ -36,7 +36,7 @@ public:
                                   mask.kvBlocks()),
               0) {
     program.placement = p;
-    program.symbols = standardSymbols(mesh);
+    program.symbols = standardSymbols(p);
     Expected<Binding> bound = bindPlan(program, plan);
     EXPECT_TRUE(bound.ok()) << bound.message();
     if (bound)
@@ -176,7 +176,7 @@ private:
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
       int64_t r = mesh.ringIndex(rank);
       Range blocks = p.qBlocksOf(r);
-      SlotTable slots = slotsOf(p, rank, {});
+      SlotTable slots = slotsOf(p, rank, Plan());
       for (const Work &work : workOf(list(rank, "pool_q"))) {
         EXPECT_EQ(slots.qHeads[work.qSlot], work.head);
         for (int64_t i = work.qBegin; i < work.qEnd; ++i)
@@ -348,7 +348,7 @@ private:
       checkReleased(q[rank], list(rank, "free_q"), list(rank, "live_q"));
       checkReleased(k[rank], list(rank, "free_kv"), list(rank, "live_kv"));
       for (int64_t slot : list(rank, "free_q"))
-        EXPECT_NE(owners[slotsOf(p, rank, plan.moves).qHeads[slot]],
+        EXPECT_NE(owners[slotsOf(p, rank, plan).qHeads[slot]],
                   mesh.ulyssesIndex(rank));
       // What is read later is still there: o of live slots.
       std::vector<int64_t> live;

@@ -76,16 +76,18 @@ TEST(Binder, SlotsNeverShift) {
   // Heads 0..3, 4..7, 8..11 with kv heads {0, 1}, {1, 2}, {2, 3}.
   std::vector<HeadMove> moves = {{1, 0, 1}, {5, 1, 0}, {8, 2, 1}};
   moves.pop_back();
-  SlotTable before = slotsOf(p, 1, {}), after = slotsOf(p, 1, moves);
+  Plan plan;
+  plan.moves = moves;
+  SlotTable before = slotsOf(p, 1, Plan()), after = slotsOf(p, 1, plan);
   EXPECT_EQ(before.qHeads, (std::vector<int64_t>{4, 5, 6, 7}));
   EXPECT_EQ(before.kvHeads, (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(after.qHeads, (std::vector<int64_t>{4, 5, 6, 7, 1}));
   EXPECT_EQ(after.kvHeads, (std::vector<int64_t>{1, 2, 0}));
-  EXPECT_EQ(after.qSlotOf(1), 4);
-  EXPECT_EQ(after.qSlotOf(0), -1);
+  EXPECT_EQ(after.qSlotOf(1, 0), 4);
+  EXPECT_EQ(after.qSlotOf(0, 0), -1);
   EXPECT_EQ(after.kvSlotOf(0), 2);
   // Head 5's kv head 1 is on index 0 already.
-  SlotTable shared = slotsOf(p, 0, moves);
+  SlotTable shared = slotsOf(p, 0, plan);
   EXPECT_EQ(shared.qHeads, (std::vector<int64_t>{0, 1, 2, 3, 5}));
   EXPECT_EQ(shared.kvHeads, (std::vector<int64_t>{0, 1}));
   EXPECT_EQ(qSlotCapacity(p), 5);
@@ -97,7 +99,8 @@ TEST(Binder, SlotsNeverShift) {
 TEST(Binder, SymbolsDependOnTheRing) {
   auto names = [](int64_t ring) {
     std::vector<std::string> result;
-    for (const Symbol &symbol : standardSymbols({2, ring}))
+    for (const Symbol &symbol :
+         standardSymbols(makePlacement(2, ring, 2, 2, 64, 64)))
       result.push_back((symbol.isStatic ? "" : "*") + symbol.name);
     return result;
   };
@@ -118,7 +121,7 @@ TEST(Binder, SymbolsDependOnTheRing) {
   for (const char *name : {"*kv_peer_out_1", "*kv_peer_in_1", "*kv_out_2",
                            "*kv_in_2", "*attend_remote_1", "*merge_2"})
     EXPECT_EQ(std::count(three.begin(), three.end(), name), 1) << name;
-  EXPECT_TRUE(standardSymbols({0, 1}).empty());
+  EXPECT_TRUE(standardSymbols(makePlacement(0, 1, 2, 2, 64, 64)).empty());
 }
 
 TEST(Binder, BindsWhatTheProgramDeclares) {
@@ -147,7 +150,7 @@ TEST(Binder, RefusesWhatDoesNotFit) {
   Placement p = makePlacement(2, 1, 4, 4, 256, 256, 64);
   Program program;
   program.placement = p;
-  program.symbols = standardSymbols(p.mesh);
+  program.symbols = standardSymbols(p);
   Plan plan = *makePlan(summarize(BlockMask::dense(4, 4, 4), p), p, {});
   EXPECT_EQ(bindPlanForRank(program, plan, 2).message(),
             "rank out of range: got 2, expected 0 to 1");

@@ -153,6 +153,62 @@ TEST_F(PlanTest, RefusesWrongExtras) {
             "that stays");
 }
 
+TEST_F(PlanTest, RowMoves) {
+  // Rank 0 owns heads 0, 2 and 3 and 5, which came, in segment 0.
+  EXPECT_EQ(messageOf([](Plan &p) {
+              p.rowMoves = {{0, {0, 2}, 0, 3}, {0, {4, 8}, 0, 3}};
+              p.extras.clear();
+            }),
+            "");
+  auto moved = [&](std::vector<RowMove> moves) {
+    return messageOf([&](Plan &p) {
+      p.rowMoves = std::move(moves);
+      p.extras.clear();
+    });
+  };
+  EXPECT_EQ(moved({{12, {0, 2}, 0, 3}}),
+            "head of row move 0 out of range: got 12, expected 0 to 11");
+  EXPECT_EQ(moved({{0, {0, 2}, 6, 3}}),
+            "source of row move 0 out of range: got 6, expected 0 to 5");
+  EXPECT_EQ(moved({{0, {0, 2}, 0, -1}}),
+            "destination of row move 0 out of range: got -1, expected 0 to 5");
+  EXPECT_EQ(moved({{0, {7, 9}, 0, 3}}),
+            "q-blocks of row move 0 not inside the segment of its source: got "
+            "[7, 9), expected a range inside [0, 8)");
+  EXPECT_EQ(moved({{0, {2, 2}, 0, 3}}),
+            "q-blocks of row move 0 not inside the segment of its source: got "
+            "[2, 2), expected a range inside [0, 8)");
+  EXPECT_EQ(moved({{1, {0, 2}, 0, 3}}),
+            "source of row move 0 does not own the rows: got rank 0, expected "
+            "1");
+  EXPECT_EQ(moved({{0, {0, 2}, 0, 4}}),
+            "destination of row move 0 is not another rank of the ring group "
+            "of its source: got rank 4, expected one beside 0");
+  EXPECT_EQ(moved({{0, {0, 2}, 0, 3}, {0, {1, 4}, 0, 3}}),
+            "row moves not ascending and disjoint: got row move 1 (head 0, "
+            "q-block 1), expected more than (0, 1)");
+}
+
+TEST_F(PlanTest, HeldRowsArePartsOfEverything) {
+  plan.rowMoves = {{0, {2, 4}, 0, 3}, {0, {6, 8}, 0, 3}, {5, {8, 16}, 3, 0}};
+  std::vector<int> seen(static_cast<size_t>(plan.heads * plan.qBlocks), 0);
+  for (int64_t rank = 0; rank < 6; ++rank)
+    for (const HeldRows &part : rowsHeldBy(plan, placement, rank))
+      for (int64_t row = part.qBlocks.begin; row < part.qBlocks.end; ++row)
+        ++seen[static_cast<size_t>(part.head * plan.qBlocks + row)];
+  EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
+  std::vector<HeldRows> held = rowsHeldBy(plan, placement, 3);
+  // Own segment first, then what came from segment 0.
+  ASSERT_GE(held.size(), 2u);
+  const HeldRows &last = held.back(), &before = held[held.size() - 2];
+  EXPECT_TRUE(before.head == 0 && before.qBlocks == (Range{2, 4}) &&
+              before.ringIndex == 0 && before.moved);
+  EXPECT_TRUE(last.head == 0 && last.qBlocks == (Range{6, 8}) && last.moved);
+  EXPECT_TRUE(std::none_of(held.begin(), held.end(), [](const HeldRows &part) {
+    return part.head == 5; // all its rows left
+  }));
+}
+
 TEST_F(PlanTest, HashSeesEveryField) {
   std::vector<std::function<void(Plan &)>> changes = {
       [](Plan &) {},
@@ -169,6 +225,12 @@ TEST_F(PlanTest, HashSeesEveryField) {
       [](Plan &p) { std::swap(p.moves[0], p.moves[1]); },
       [](Plan &p) { p.moves.pop_back(); },
       [](Plan &p) { p.moves.clear(); },
+      [](Plan &p) { p.rowMoves = {{0, {0, 1}, 0, 3}}; },
+      [](Plan &p) { p.rowMoves = {{1, {0, 1}, 0, 3}}; },
+      [](Plan &p) { p.rowMoves = {{0, {1, 1}, 0, 3}}; },
+      [](Plan &p) { p.rowMoves = {{0, {0, 2}, 0, 3}}; },
+      [](Plan &p) { p.rowMoves = {{0, {0, 1}, 1, 3}}; },
+      [](Plan &p) { p.rowMoves = {{0, {0, 1}, 0, 4}}; },
       [](Plan &p) { ++p.transfers[0].kvHead; },
       [](Plan &p) { ++p.transfers[0].ulysses; },
       [](Plan &p) { ++p.transfers[0].from; },
@@ -200,8 +262,8 @@ TEST_F(PlanTest, HashSeesEveryField) {
 
 TEST_F(PlanTest, HashIsTheSameOnEveryMachine) {
   // Ranks of different builds compare it.
-  EXPECT_EQ(Plan().hash(), 0x5b42d2d34c8dd53full);
-  EXPECT_EQ(plan.hash(), 0xa11782a8f16097c8ull);
+  EXPECT_EQ(Plan().hash(), 11556654505848297997ull);
+  EXPECT_EQ(plan.hash(), 6141340186179289206ull);
 }
 
 TEST(Imbalance, LargestOverMean) {

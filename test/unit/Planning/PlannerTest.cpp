@@ -54,20 +54,19 @@ TEST(Summary, CountsTilesAndDemand) {
 /// writes are poisoned.
 std::vector<int32_t> gather(const BlockMask &mask, const Placement &p,
                             int64_t stride) {
-  int64_t heads = p.shape.heads, rowWords = 1 + mask.kvBlocks();
+  int64_t heads = p.shape.heads;
   std::vector<int32_t> gathered(p.mesh.ranks() * heads * stride, -1);
   for (int64_t rank = 0; rank < p.mesh.ranks(); ++rank) {
-    Range rows = p.qBlocksOf(p.mesh.ringIndex(rank));
-    Range own = p.headsOf(p.mesh.ulyssesIndex(rank));
+    Range rows = p.routedBlocksOf(rank);
+    Range own = p.routedHeadsOf(rank);
     for (int64_t h = own.begin; h < own.end; ++h) {
-      std::vector<int32_t> window(rows.size() * rowWords, -7);
+      int32_t *record = gathered.data() + (rank * heads + h) * stride;
+      std::fill_n(record, MaskSummary::recordWords(p), 0);
       for (int64_t i = rows.begin; i < rows.end; ++i) {
-        int32_t *row = window.data() + (i - rows.begin) * rowWords;
-        row[0] = static_cast<int32_t>(mask.count(h, i));
-        std::copy_n(mask.row(h, i), row[0], row + 1);
+        std::vector<int32_t> row = {static_cast<int32_t>(mask.count(h, i))};
+        row.insert(row.end(), mask.row(h, i), mask.row(h, i) + row[0]);
+        addToSummary(row.data(), i - rows.begin, mask.kvBlocks(), record);
       }
-      encodeSummary(window.data(), rowWords, rows.size(), mask.kvBlocks(),
-                    gathered.data() + (rank * heads + h) * stride);
     }
   }
   return gathered;
@@ -78,8 +77,9 @@ TEST(Summary, RecordsSurviveTheGather) {
   for (int round = 0; round < 60; ++round) {
     Placement p = randomPlacement(random);
     BlockMask mask = makeMask(p.shape, random);
-    int64_t stride =
-        MaskSummary::recordWords(mask.kvBlocks()) + random.below(3);
+    // Shards that end with blocks are routed for all heads.
+    p.blockShards = round % 2 == 1;
+    int64_t stride = MaskSummary::recordWords(p) + random.below(3);
     std::vector<int32_t> gathered = gather(mask, p, stride);
     Expected<MaskSummary> decoded = decodeSummaries(gathered.data(), stride, p);
     ASSERT_TRUE(decoded.ok()) << decoded.message();
@@ -87,6 +87,9 @@ TEST(Summary, RecordsSurviveTheGather) {
     EXPECT_EQ(decoded->loads.tiles, expected.loads.tiles);
     EXPECT_EQ(decoded->demand, expected.demand);
     EXPECT_EQ(decoded->kvBlocks, expected.kvBlocks);
+    EXPECT_EQ(decoded->qBlocks, expected.qBlocks);
+    EXPECT_EQ(decoded->rowTiles, expected.rowTiles);
+    EXPECT_TRUE(decoded->verify(p).ok());
   }
 }
 
@@ -94,12 +97,14 @@ TEST(Summary, RefusesRecordsThatNoMaskHas) {
   Placement p = makePlacement(2, 1, 2, 2, 256, 320, 64); // 4 x 5 blocks
   BlockMask mask =
       *BlockMask::fromLists(2, 4, 5, {{0, 1}, {}, {4}, {}, {2}, {2}, {2}, {2}});
-  std::vector<int32_t> gathered = gather(mask, p, 2);
-  ASSERT_TRUE(decodeSummaries(gathered.data(), 2, p).ok());
+  int64_t stride = MaskSummary::recordWords(p); // tiles, demand, 4 rows
+  std::vector<int32_t> gathered = gather(mask, p, stride);
+  ASSERT_EQ(stride, 6);
+  ASSERT_TRUE(decodeSummaries(gathered.data(), stride, p).ok());
   auto message = [&](size_t at, int32_t value) {
     std::vector<int32_t> changed = gathered;
     changed[at] = value;
-    return decodeSummaries(changed.data(), 2, p).message();
+    return decodeSummaries(changed.data(), stride, p).message();
   };
   EXPECT_EQ(message(0, 2), "tiles of head 0 in ring 0 do not fit its demand: "
                            "got 2, expected 3 to 12 for 3 demanded kv-blocks "
@@ -107,11 +112,16 @@ TEST(Summary, RefusesRecordsThatNoMaskHas) {
   EXPECT_EQ(message(0, 13), "tiles of head 0 in ring 0 do not fit its demand: "
                             "got 13, expected 3 to 12 for 3 demanded kv-blocks "
                             "and 4 q-blocks");
-  EXPECT_EQ(message(7, 36), "demand of head 1 in ring 0 goes beyond the "
-                            "kv-blocks: got a bit at or above 5, expected "
-                            "none");
+  // Rank 1, head 1: the fourth record.
+  EXPECT_EQ(message(19, 36), "demand of head 1 in ring 0 goes beyond the "
+                             "kv-blocks: got a bit at or above 5, expected "
+                             "none");
   // Rank 1's record of head 0, which it does not own, is not read.
-  EXPECT_EQ(message(4, 99), "");
+  EXPECT_EQ(message(12, 99), "");
+  EXPECT_EQ(message(2, 6), "tiles of head 0 q-block 0 out of range: got 6, "
+                           "expected 0 to 5");
+  EXPECT_EQ(message(2, 1), "tiles of the rows of head 0 on rank 0 do not add "
+                           "up: got 2, expected 3");
 }
 
 TEST(Summary, RefusesOtherShapes) {
@@ -272,9 +282,7 @@ TEST(MakePlan, GatesOnTheGain) {
 
 TEST(MakePlan, RefusesWrongOptions) {
   Placement p;
-  MaskSummary summary = twoRanks({1, 1, 1, 1}, p);
-  for (int64_t &tiles : summary.loads.tiles)
-    tiles = 50;
+  MaskSummary summary = twoRanks({50, 50, 50, 50}, p);
   auto message = [&](const std::function<void(PlannerOptions &)> &change) {
     PlannerOptions options;
     change(options);
@@ -298,7 +306,7 @@ TEST(MakePlan, RefusesWrongOptions) {
   EXPECT_EQ(*parseBalance("swap"), Balance::Swap);
   EXPECT_EQ(*parseBalance(toString(Balance::None)), Balance::None);
   EXPECT_EQ(parseBalance("best").message(),
-            "balance not known: got 'best', expected none or swap");
+            "balance not known: got 'best', expected none, swap, split or pre");
 }
 
 TEST(Traffic, ByHand) {
@@ -319,6 +327,24 @@ TEST(Traffic, ByHand) {
   EXPECT_EQ(bytes.routed, 2 * 64 * 128);
   // One head on index 0, three on index 1, each sends half of its rows of O.
   EXPECT_EQ(bytes.exchange, (256 * 2 + 256 * 2 + 2 * 256) * 128);
+  // Rows of a head inside its ring group: Q only. Their O, which was at home,
+  // comes back from segment 0.
+  plan.moves.clear();
+  plan.rowMoves = {{1, {2, 3}, 2, 0}};
+  EXPECT_EQ(countTraffic(plan, p).moved, 64 * 128);
+  EXPECT_EQ(countTraffic(plan, p).exchange,
+            (256 * 2 + 256 * 2 + 2 * 256 + 64) * 128);
+  // On one segment K and V go along, once for two pieces of a kv head.
+  Placement flat = makePlacement(2, 1, 4, 2, 256, 256, 64);
+  plan.mesh = flat.mesh;
+  plan.rowMoves = {{0, {0, 1}, 0, 1}, {1, {2, 4}, 0, 1}};
+  EXPECT_EQ(countTraffic(plan, flat).moved, (3 * 64 + 2 * 256) * 128);
+  // With block shards everything travels once, in the exchange.
+  flat.blockShards = true;
+  EXPECT_EQ(countTraffic(plan, flat).moved, 0);
+  plan.mesh = p.mesh;
+  plan.rowMoves.clear();
+  plan.moves = {{0, 0, 1}};
   // A head whose kv head is there already ships Q only; 16-bit halves it all.
   p.shape.kvHeads = 1;
   p.shape.dtype = DType::BF16;

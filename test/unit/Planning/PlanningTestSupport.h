@@ -96,11 +96,15 @@ inline PlannerOptions eagerOptions() {
 inline MaskSummary twoRanks(std::array<int64_t, 4> tiles, Placement &p) {
   p = makePlacement(2, 1, 4, 4, 20 * 64, 50 * 64, 64);
   MaskSummary summary;
+  summary.qBlocks = 20;
   summary.kvBlocks = 50;
   summary.loads = {4, 1, {tiles.begin(), tiles.end()}};
   for (int64_t load : tiles) {
     summary.demand.push_back(load ? 0xffffffffu : 0);
     summary.demand.push_back(load ? 0x3ffffu : 0);
+    for (int64_t row = 0; row < 20; ++row)
+      summary.rowTiles.push_back(
+          static_cast<int32_t>(load * (row + 1) / 20 - load * row / 20));
   }
   return summary;
 }

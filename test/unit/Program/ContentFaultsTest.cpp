@@ -90,7 +90,7 @@ TEST(ContentFaults, WrongMaskMoved) {
 
 TEST(ContentFaults, MaskOfAnotherHead) {
   Program p = swapProgram();
-  at(p, 0, find(p, 0, Opcode::LoadMask)).lists[0].values[8] = 3;
+  at(p, 0, find(p, 0, Opcode::LoadMask)).lists[0].values[workInts] = 3;
   expectFault(p, "[content] rank 0 phase 3 instruction 12: attend reads other "
                  "data in mask[1] rows 0..4: got mask of head 3 from 0, "
                  "expected mask of head 1 from 0");
@@ -131,7 +131,7 @@ TEST(ContentFaults, MergedWithAnotherHead) {
   Program p = ringProgram();
   Instruction &attend = at(p, 0, find(p, 0, Opcode::Attend, "o_part"));
   std::vector<int64_t> &work = attend.lists[0].values;
-  std::swap(work[0], work[8]);
+  std::swap(work[0], work[workInts]);
   // Heads with their q and mask, into the other slot.
   p.windows.push_back({"q2", DType::F32, 2, 32, 32});
   p.windows.push_back({"mask2", DType::I32, 2, 2, 5});

@@ -97,10 +97,10 @@ TEST(Serialization, FormatIsStable) {
   // a new version.
   std::vector<uint8_t> bytes = serialize(ringProgram());
   EXPECT_EQ(std::string(bytes.begin(), bytes.begin() + 6), "SAPROG");
-  EXPECT_EQ(bytes[6], 1);
+  EXPECT_EQ(bytes[6], 2);
   EXPECT_EQ(bytes[7], 0);
-  EXPECT_EQ(bytes.size(), 5659u);
-  EXPECT_EQ(contentHash(ringProgram()), 2160157312513297900u);
+  EXPECT_EQ(bytes.size(), 5765u);
+  EXPECT_EQ(contentHash(ringProgram()), 8608992088100863520u);
 }
 
 TEST(Serialization, EveryTruncationIsRefused) {
@@ -126,7 +126,7 @@ TEST(Serialization, WindowsWhoseBytesDoNotFit) {
   program.windows[1].rows = 0;
   Expected<Program> read = readBack(serialize(program));
   EXPECT_EQ(read.message(),
-            "window at offset 236: size of window k_shard out of range: got "
+            "window at offset 246: size of window k_shard out of range: got "
             "2x0x7737021910712582176, expected 1 to 4194304 slots and at most "
             "70368744177664 bytes");
 }
@@ -175,7 +175,7 @@ TEST(Serialization, Messages) {
   changed = bytes;
   changed[6] = 7;
   EXPECT_EQ(messageFor(changed),
-            "program version is not supported: got 7, expected 1");
+            "program version is not supported: got 7, expected 2");
   changed = bytes;
   changed[20] ^= 1;
   EXPECT_NE(messageFor(changed).find("program hash differs: got 0x"),
@@ -191,7 +191,7 @@ TEST(Serialization, Messages) {
   repairHash(changed);
   EXPECT_EQ(messageFor(changed),
             "number of name characters at offset 0 exceeds the input: got "
-            "2130706437, expected at most 5639");
+            "2130706437, expected at most 5745");
   // The causal flag, after the name, the mesh and seven sizes.
   changed = bytes;
   changed[headerBytes + 4 + 5 + 9 * 8] = 2;

@@ -95,7 +95,7 @@ TEST(TemplateFaults, ImmediateNotWhole) {
   at(p, 0, find(p, 0, Opcode::Attend)).lists[0] = Operand::immediate({1, 2, 3});
   expectFault(p,
               "[range] template phase 8 instruction 18: attend length of list "
-              "0 is not whole: got 3 integers, expected a multiple of 8");
+              "0 is not whole: got 3 integers, expected a multiple of 9");
 }
 
 TEST(TemplateFaults, DynamicSymbolBeforeThePlan) {
@@ -219,7 +219,7 @@ TEST(TemplateFaults, SummaryOfAnotherHead) {
   std::swap(staticOf(p, 1, "gs_send")[0], staticOf(p, 1, "gs_send")[3]);
   expectFault(p, "[content] rank 0 phase 5 instruction 7: plan reads other "
                  "data in summary_all[6] rows 0..1: got summary of head 3 from "
-                 "0, expected summary of head 2 from 0");
+                 "1, expected summary of head 2 from 1");
 }
 
 TEST(TemplateFaults, SummaryLost) {

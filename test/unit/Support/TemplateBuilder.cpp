@@ -24,7 +24,8 @@ public:
   Builder(const Placement &placement, const TemplateOptions &options)
       : placement(placement), options(options), shape(placement.shape),
         mesh(placement.mesh), ring(mesh.ring > 1),
-        moves(mesh.ulysses > 1 && options.planner.balance != Balance::None) {}
+        moves(mesh.ulysses > 1 && options.planner.balance == Balance::Swap),
+        pre(placement.blockShards) {}
 
   Expected<Program> build() {
     SART_RETURN_IF_ERROR(placement.verify());
@@ -34,7 +35,7 @@ public:
     program.scale = options.scale != 0
                         ? options.scale
                         : 1 / std::sqrt(static_cast<float>(shape.headDim));
-    program.symbols = standardSymbols(mesh);
+    program.symbols = standardSymbols(placement, options.planner);
     declareWindows();
     program.ranks.resize(1);
     exchangeAndRoute();
@@ -68,9 +69,10 @@ private:
       blocks = std::max(blocks, placement.qBlocksOf(r).size());
     }
     DType type = shape.dtype, out = options.outDtype.value_or(type);
-    int64_t q = qSlotCapacity(placement), kv = kvSlotCapacity(placement);
+    int64_t q = qSlotCapacity(placement, options.planner);
+    int64_t kv = kvSlotCapacity(placement, options.planner);
     int64_t dim = shape.headDim, nK = shape.kvBlocks();
-    int64_t words = 1 + (nK + 31) / 32;
+    int64_t words = MaskSummary::recordWords(placement);
     auto input = Window::Role::Input, output = Window::Role::Output;
     window("q_shard", type, shape.heads, qShard, dim, input);
     window("k_shard", type, shape.kvHeads, kvShard, dim, input);
@@ -83,13 +85,20 @@ private:
     window("mask", DType::I32, q, blocks, 1 + nK);
     window("o", out, q, rows, dim);
     window("lse", DType::F32, q, rows, 1);
+    if (pre) {
+      window("mask_shard", DType::I32, shape.heads, blocks, 1 + nK);
+      q = shape.heads;
+      kv = shape.kvHeads;
+    }
     window("pooled_q", DType::F32, q, blocks, dim);
     window("pooled_k", DType::F32, kv, nK, dim);
     window("summary", DType::I32, shape.heads, 1, words);
     window("summary_all", DType::I32, mesh.ranks() * shape.heads, 1, words);
+    if (ring || pre)
+      window("pooled_k_all", DType::F32, kv, nK, dim);
     if (!ring)
       return;
-    window("pooled_k_all", DType::F32, kv, nK, dim);
+    q = qSlotCapacity(placement, options.planner);
     window("o_acc", DType::F32, q, rows, dim);
     window("o_part", DType::F32, q, rows, dim);
     window("lse_part", DType::F32, q, rows, 1);
@@ -116,11 +125,12 @@ private:
     return program.ranks[0].back();
   }
 
-  void allToAll(const char *from, const char *to, const std::string &symbols) {
+  void allToAll(const char *from, const char *to, const std::string &symbols,
+                Group group = Group::Ulysses) {
     add(Opcode::AllToAll, {from, to},
         {symbols + "_send", symbols + "_send_n", symbols + "_recv",
          symbols + "_recv_n"})
-        .group = Group::Ulysses;
+        .group = group;
   }
 
   void allGather(const char *from, const char *to, const std::string &symbols,
@@ -163,7 +173,31 @@ private:
   // Phases
   //===--------------------------------------------------------------------===//
 
+  void routeAndExchange() {
+    pool("q_shard", "pooled_q", "pool_q", 0);
+    pool("k_shard", "pooled_k", "pool_k", 1);
+    ++phase;
+    allGather("pooled_k", "pooled_k_all", "gk", Group::All);
+    ++phase;
+    add(Opcode::Route, {"pooled_q", "pooled_k_all", "mask_shard", "summary"},
+        {"route"});
+    ++phase;
+    allGather("summary", "summary_all", "gs", Group::All);
+    ++phase;
+    add(Opcode::Plan, {"summary_all"});
+    ++phase;
+    Group group = exchangeGroup(placement, options.planner);
+    allToAll("q_shard", "q", "xq", group);
+    allToAll("mask_shard", "mask", "xm", group);
+    allToAll("k_shard", "k", "xkv");
+    ++phase;
+    allToAll("v_shard", "v", "xkv");
+    ++phase;
+  }
+
   void exchangeAndRoute() {
+    if (pre)
+      return routeAndExchange();
     const char *pooledK = ring ? "pooled_k_all" : "pooled_k";
     allToAll("q_shard", "q", "xq");
     allToAll("k_shard", "k", "xkv");
@@ -205,6 +239,28 @@ private:
     ++phase;
   }
 
+  void moveRows() {
+    int64_t pieces = pieceCapacity(placement, options.planner);
+    for (Opcode opcode : {Opcode::Send, Opcode::Recv})
+      for (int64_t i = 0; i < pieces; ++i) {
+        std::string side = opcode == Opcode::Send ? "_out_" : "_in_";
+        side += std::to_string(i);
+        for (auto [window, list] :
+             {std::pair<const char *, const char *>{"q", "q"},
+              {"mask", "mask"},
+              {"k", "kv"},
+              {"v", "kv"}})
+          transfer(opcode, window, std::string("rm_") + list + side,
+                   "rm_peer" + side);
+      }
+    attend("attend_local", ring ? "o_acc" : "o", "lse");
+    waitForAll();
+    for (int64_t i = 0; i < pieces; ++i)
+      attend("attend_rows_" + std::to_string(i), ring ? "o_acc" : "o", "lse");
+    release({"q", "mask"}, "free_q");
+    ++phase;
+  }
+
   void postRing(int64_t distance) {
     if (distance >= mesh.ring)
       return;
@@ -216,11 +272,15 @@ private:
   }
 
   void attendAll() {
+    bool split = options.planner.balance == Balance::Split;
     if (moves)
       moveHeads();
+    if (split)
+      moveRows();
     postRing(1);
-    attend(moves ? "attend_moved" : "attend_local", ring ? "o_acc" : "o",
-           "lse");
+    if (!split)
+      attend(moves ? "attend_moved" : "attend_local", ring ? "o_acc" : "o",
+             "lse");
     ++phase;
     for (int64_t distance = 1; distance < mesh.ring; ++distance) {
       std::string d = std::to_string(distance);
@@ -239,8 +299,9 @@ private:
       add(Opcode::Convert, {"o_acc", "o"}, {"final_o"});
       ++phase;
     }
-    allToAll("o", "o_shard", "ro");
-    allToAll("lse", "lse_shard", "ro");
+    Group group = exchangeGroup(placement, options.planner);
+    allToAll("o", "o_shard", "ro", group);
+    allToAll("lse", "lse_shard", "ro", group);
     ++phase;
     release({"q", "mask", "o", "lse"}, "live_q");
     if (ring)
@@ -252,7 +313,7 @@ private:
   const TemplateOptions &options;
   const LayerShape &shape;
   const Mesh &mesh;
-  bool ring, moves;
+  bool ring, moves, pre;
   Program program;
   int32_t phase = 0;
   int32_t nextToken = 0;

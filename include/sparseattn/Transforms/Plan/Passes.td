@@ -67,10 +67,12 @@ def InsertPlanPass : Pass<"sparseattn-insert-plan", "::mlir::ModuleOp"> {
     Option<"ring", "ring", "int64_t", "0",
            "Sequence segments (0: as the layer's plan says, else 1)">,
     Option<"balance", "balance", "std::string", "\"\"",
-           "none or swap (empty: as the layer's plan says, else swap where "
-           "there are several Ulysses indices)">,
+           "none, swap, split or pre (empty: as the layer's plan says, else "
+           "swap where there are several Ulysses indices)">,
     Option<"augment", "augment", "bool", "false",
            "Spend the slack of ranks on next-best tiles">,
+    Option<"repair", "repair", "bool", "false",
+           "Even out with row moves what balance pre leaves">,
   ];
   let statistics = [
     Statistic<"numPlanned", "layers-planned", "Layers that received a plan">,

@@ -95,7 +95,7 @@ static LogicalResult checkBetween(EmitError emitError, const Twine &what,
 }
 
 LogicalResult MeshAttr::verify(EmitError emitError, int64_t ulysses,
-                               int64_t ring) {
+                               int64_t ring, bool) {
   if (failed(checkBetween(emitError, "ulysses", ulysses, 1,
                           sart::maxRanks)) || // C1
       failed(checkBetween(emitError, "ring", ring, 1, sart::maxRanks)))
@@ -206,9 +206,13 @@ LogicalResult CostAttr::verify(EmitError emitError, int64_t tilePs,
 
 LogicalResult PlannerAttr::verify(EmitError emitError, Balance, bool,
                                   int64_t k1, int64_t k2, int64_t n1,
-                                  int64_t n2, CostAttr) {
-  std::pair<StringRef, int64_t> thresholds[] = {
-      {"k1_milli", k1}, {"k2_milli", k2}, {"n1_milli", n1}, {"n2_milli", n2}};
+                                  int64_t n2, int64_t maxPieces, bool,
+                                  CostAttr) {
+  std::pair<StringRef, int64_t> thresholds[] = {{"k1_milli", k1},
+                                                {"k2_milli", k2},
+                                                {"n1_milli", n1},
+                                                {"n2_milli", n2},
+                                                {"max_pieces", maxPieces}};
   for (auto [name, value] : thresholds) // C1
     if (failed(checkBetween(emitError, name, value, 0, maxCount)))
       return failure();
@@ -226,7 +230,7 @@ PlannerAttr PlannerAttr::get(MLIRContext *context,
     costAttr = {}; // the defaults are not written
   return get(context, static_cast<Balance>(options.balance), options.augment,
              options.k1Milli, options.k2Milli, options.n1Milli, options.n2Milli,
-             costAttr);
+             options.maxPieces, options.repair, costAttr);
 }
 
 sart::PlannerOptions PlannerAttr::toOptions() const {
@@ -237,6 +241,8 @@ sart::PlannerOptions PlannerAttr::toOptions() const {
   options.k2Milli = getK2Milli();
   options.n1Milli = getN1Milli();
   options.n2Milli = getN2Milli();
+  options.maxPieces = getMaxPieces();
+  options.repair = getRepair();
   if (CostAttr cost = getCost())
     options.cost = {cost.getTilePs(), cost.getRowPs(), cost.getTransferPs(),
                     cost.getBytePs(), cost.getScheduleNs()};
@@ -286,6 +292,9 @@ LogicalResult WorkListAttr::verify(EmitError emitError,
                               name + " of work entry " + Twine(index), value, 0,
                               maxCount)))
         return failure();
+    if (failed(checkBetween(emitError, "origin of work entry " + Twine(index),
+                            v[8], -1, maxCount)))
+      return failure();
     std::tuple<StringRef, int64_t, int64_t> ranges[] = {{"rows", v[3], v[4]},
                                                         {"cols", v[5], v[6]}};
     for (auto [name, begin, end] : ranges) // C3
@@ -299,7 +308,7 @@ LogicalResult WorkListAttr::verify(EmitError emitError,
 
 sart::Work WorkListAttr::getWork(size_t index) const {
   ArrayRef<int64_t> v = getValues().slice(index * sart::workInts);
-  return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
+  return {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]};
 }
 
 LogicalResult MaskRowsAttr::verify(EmitError emitError, int64_t heads,

@@ -26,17 +26,22 @@ static auto errorAt(AsmParser &parser, SMLoc loc) {
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   sart::Mesh mesh;
+  bool blockShards = false;
   Field fields[] = {
       Field::ofNumber("ulysses", true, 1, sart::maxRanks, mesh.ulysses),
-      Field::ofNumber("ring", true, 1, sart::maxRanks, mesh.ring)};
+      Field::ofNumber("ring", true, 1, sart::maxRanks, mesh.ring),
+      Field::ofFlag("block_shards", blockShards)};
   if (parseFields(parser, "mesh", angles, fields))
     return {};
   return getChecked(errorAt(parser, loc), parser.getContext(), mesh.ulysses,
-                    mesh.ring);
+                    mesh.ring, blockShards);
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
-  printer << "<ulysses = " << getUlysses() << ", ring = " << getRing() << ">";
+  printer << "<ulysses = " << getUlysses() << ", ring = " << getRing();
+  if (getBlockShards())
+    printer << ", block_shards = true";
+  printer << ">";
 }
 
 Attribute ShapeAttr::parse(AsmParser &parser, Type) {
@@ -190,12 +195,15 @@ Attribute PlannerAttr::parse(AsmParser &parser, Type) {
                     field("k2_milli", options.k2Milli),
                     field("n1_milli", options.n1Milli),
                     field("n2_milli", options.n2Milli),
+                    field("max_pieces", options.maxPieces),
+                    Field::ofFlag("repair", options.repair),
                     Field::ofOther("cost", false, parseCost)};
   if (parseFields(parser, "planner", angles, fields))
     return {};
   return getChecked(errorAt(parser, loc), parser.getContext(), balance,
                     options.augment, options.k1Milli, options.k2Milli,
-                    options.n1Milli, options.n2Milli, cost);
+                    options.n1Milli, options.n2Milli, options.maxPieces,
+                    options.repair, cost);
 }
 
 void PlannerAttr::print(AsmPrinter &printer) const {
@@ -208,6 +216,9 @@ void PlannerAttr::print(AsmPrinter &printer) const {
   printUnless(printer, "k2_milli", getK2Milli(), none.k2Milli, first);
   printUnless(printer, "n1_milli", getN1Milli(), none.n1Milli, first);
   printUnless(printer, "n2_milli", getN2Milli(), none.n2Milli, first);
+  printUnless(printer, "max_pieces", getMaxPieces(), none.maxPieces, first);
+  if (getRepair())
+    printer << ", repair = true";
   if (getCost()) {
     printer << ", cost = ";
     printer.printStrippedAttrOrType(getCost());

@@ -22,7 +22,7 @@ void sa_comm::detail::buildSchedule(OpBuilder &builder, OperationState &state,
   MLIRContext *context = builder.getContext();
   state.addAttribute(SymbolTable::getSymbolAttrName(),
                      builder.getStringAttr(name));
-  state.addAttribute("mesh", MeshAttr::get(context, placement.mesh));
+  state.addAttribute("mesh", MeshAttr::get(context, placement));
   state.addAttribute("shape", ShapeAttr::get(context, placement.shape));
   state.addAttribute("scale", builder.getF32FloatAttr(scale));
   state.addAttribute("policy", PolicyAttr::get(context, policy));

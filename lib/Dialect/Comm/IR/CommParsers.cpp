@@ -142,8 +142,8 @@ ParseResult sa_comm::detail::parseChunks(AsmParser &parser,
   });
 }
 
-/// `{head = 3, q = 1, kv = 1, rows = 0:4, cols = 0:8, budget = 2}`; only the
-/// budget may be left out.
+/// `{head = 3, q = 1, kv = 1, rows = 0:4, cols = 0:8, budget = 2, origin
+/// = 16}`; only budget and origin may be left out.
 static ParseResult parseWorkEntry(AsmParser &parser,
                                   SmallVectorImpl<int64_t> &values) {
   sart::Work work;
@@ -155,11 +155,12 @@ static ParseResult parseWorkEntry(AsmParser &parser,
                     number("kv", true, work.kvSlot),
                     Field::ofRange("rows", work.qBegin, work.qEnd),
                     Field::ofRange("cols", work.kvBegin, work.kvEnd),
-                    number("budget", false, work.budget)};
+                    number("budget", false, work.budget),
+                    number("origin", false, work.origin)};
   if (parseFields(parser, "work entry", AsmParser::Delimiter::Braces, fields))
     return failure();
   values.append({work.head, work.qSlot, work.kvSlot, work.qBegin, work.qEnd,
-                 work.kvBegin, work.kvEnd, work.budget});
+                 work.kvBegin, work.kvEnd, work.budget, work.origin});
   return success();
 }
 

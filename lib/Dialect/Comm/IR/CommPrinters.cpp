@@ -58,6 +58,8 @@ void sa_comm::detail::printWorkEntry(AsmPrinter &printer,
           << ", cols = " << entry[5] << ":" << entry[6];
   if (entry[7] != 0)
     printer << ", budget = " << entry[7];
+  if (entry[8] >= 0)
+    printer << ", origin = " << entry[8];
   printer << "}";
 }
 

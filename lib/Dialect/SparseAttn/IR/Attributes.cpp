@@ -211,7 +211,7 @@ LogicalResult MeshAttr::verify(EmitError emitError, int64_t ulysses,
 
 LogicalResult PlacementAttr::verify(EmitError emitError, MeshAttr,
                                     int64_t heads, int64_t kvHeads,
-                                    int64_t qBlocks, int64_t kvBlocks) {
+                                    int64_t qBlocks, int64_t kvBlocks, bool) {
   return failure(
       failed(verifyHeads(emitError, "a placement", heads, kvHeads)) ||
       failed(verifyBlocks(emitError, "a placement", qBlocks, kvBlocks)));
@@ -251,6 +251,35 @@ static LogicalResult verifyMoves(EmitError emitError, MeshAttr mesh,
       return emitError() << "moves must ascend by head: got head " << move.head
                          << " after head " << last;
     last = move.head;
+  }
+  return success();
+}
+
+static LogicalResult verifyRowMoves(EmitError emitError, MeshAttr mesh,
+                                    int64_t heads, int64_t qBlocks,
+                                    ArrayRef<PlannedRowMove> moves) {
+  const PlannedRowMove *last = nullptr;
+  for (const PlannedRowMove &move : moves) {
+    if (failed(
+            verifyIndex(emitError, "head of a row move", move.head, heads)) ||
+        failed(verifyIndex(emitError, "origin of a row move", move.from,
+                           mesh.getRanks())) ||
+        failed(verifyIndex(emitError, "destination of a row move", move.to,
+                           mesh.getRanks())))
+      return failure();
+    int64_t ends[] = {move.begin, move.end};
+    if (failed(
+            verifyRanges(emitError, "q-blocks of a row move", ends, qBlocks)))
+      return failure();
+    if (move.from == move.to)
+      return emitError() << "destination of the row move of head " << move.head
+                         << " must differ from its origin: got " << move.to;
+    if (last &&
+        std::pair(move.head, move.begin) < std::pair(last->head, last->end))
+      return emitError() << "row moves must ascend and be disjoint: got ["
+                         << move.head << ", " << move.begin << "] after ["
+                         << last->head << ", " << last->end << ")";
+    last = &move;
   }
   return success();
 }
@@ -323,18 +352,17 @@ static LogicalResult verifyLoads(EmitError emitError, StringRef what,
   return success();
 }
 
-LogicalResult PlanAttr::verify(EmitError emitError, MeshAttr mesh,
-                               int64_t heads, int64_t kvHeads, int64_t qBlocks,
-                               int64_t kvBlocks, ArrayRef<PlannedMove> moves,
-                               ArrayRef<PlannedTransfer> transfers,
-                               ArrayRef<int64_t> transferRanges,
-                               ArrayRef<PlannedExtra> extras,
-                               ArrayRef<int64_t> loadsBefore,
-                               ArrayRef<int64_t> loadsAfter) {
+LogicalResult PlanAttr::verify(
+    EmitError emitError, MeshAttr mesh, int64_t heads, int64_t kvHeads,
+    int64_t qBlocks, int64_t kvBlocks, ArrayRef<PlannedMove> moves,
+    ArrayRef<PlannedRowMove> rowMoves, ArrayRef<PlannedTransfer> transfers,
+    ArrayRef<int64_t> transferRanges, ArrayRef<PlannedExtra> extras,
+    ArrayRef<int64_t> loadsBefore, ArrayRef<int64_t> loadsAfter) {
   return failure(
       failed(verifyHeads(emitError, "a plan", heads, kvHeads)) ||
       failed(verifyBlocks(emitError, "a plan", qBlocks, kvBlocks)) ||
       failed(verifyMoves(emitError, mesh, heads, moves)) ||
+      failed(verifyRowMoves(emitError, mesh, heads, qBlocks, rowMoves)) ||
       failed(verifyTransfers(emitError, mesh, kvHeads, kvBlocks, transfers,
                              transferRanges)) ||
       failed(verifyExtras(emitError, mesh, heads, extras)) ||

@@ -59,6 +59,17 @@ static void printThresholds(OpAsmPrinter &printer, BalanceOp, IntegerAttr k1,
   printPair(printer, "thresholds", k1, k2, 1050, 1100);
 }
 
+static ParseResult parseMaxPieces(OpAsmParser &parser, IntegerAttr &pieces) {
+  if (failed(parser.parseOptionalKeyword("pieces")))
+    return success();
+  return parser.parseAttribute(pieces, parser.getBuilder().getI64Type());
+}
+static void printMaxPieces(OpAsmPrinter &printer, BalanceOp,
+                           IntegerAttr pieces) {
+  if (pieces && pieces.getInt() != 6)
+    printer << " pieces " << pieces.getInt();
+}
+
 static ParseResult parseSlack(OpAsmParser &parser, IntegerAttr &n1,
                               IntegerAttr &n2) {
   return parsePair(parser, "slack", n1, n2);

@@ -44,7 +44,7 @@ Attribute PlanAttr::parse(AsmParser &parser, Type type) {
     return {};
   MeshAttr mesh;
   int64_t heads = 0, kvHeads = 0, qBlocks = 0, kvBlocks = 0;
-  SmallVector<int64_t> moveRows, extraRows, ranges, before, after;
+  SmallVector<int64_t> moveRows, rowMoveRows, extraRows, ranges, before, after;
   SmallVector<PlannedTransfer> transfers;
   FieldList fields(parser);
   addNested(fields, parser, "mesh", mesh, /*required=*/true);
@@ -53,6 +53,7 @@ Attribute PlanAttr::parse(AsmParser &parser, Type type) {
   fields.addInt("q_blocks", qBlocks, /*required=*/true);
   fields.addInt("kv_blocks", kvBlocks, /*required=*/true);
   fields.addRows("moves", 3, moveRows);
+  fields.addRows("row_moves", 5, rowMoveRows);
   fields.add("transfers",
              [&] { return parseTransfers(parser, transfers, ranges); });
   fields.addRows("extras", 3, extraRows);
@@ -63,14 +64,19 @@ Attribute PlanAttr::parse(AsmParser &parser, Type type) {
   SmallVector<PlannedMove> moves;
   for (size_t i = 0; i < moveRows.size(); i += 3)
     moves.push_back({moveRows[i], moveRows[i + 1], moveRows[i + 2]});
+  SmallVector<PlannedRowMove> rowMoves;
+  for (size_t i = 0; i < rowMoveRows.size(); i += 5)
+    rowMoves.push_back({rowMoveRows[i], rowMoveRows[i + 1], rowMoveRows[i + 2],
+                        rowMoveRows[i + 3], rowMoveRows[i + 4]});
   SmallVector<PlannedExtra> extras;
   for (size_t i = 0; i < extraRows.size(); i += 3)
     extras.push_back({extraRows[i], extraRows[i + 1], extraRows[i + 2]});
   return parser.getChecked<PlanAttr>(
       loc, parser.getContext(), mesh, heads, kvHeads, qBlocks, kvBlocks,
-      ArrayRef<PlannedMove>(moves), ArrayRef<PlannedTransfer>(transfers),
-      ArrayRef<int64_t>(ranges), ArrayRef<PlannedExtra>(extras),
-      ArrayRef<int64_t>(before), ArrayRef<int64_t>(after));
+      ArrayRef<PlannedMove>(moves), ArrayRef<PlannedRowMove>(rowMoves),
+      ArrayRef<PlannedTransfer>(transfers), ArrayRef<int64_t>(ranges),
+      ArrayRef<PlannedExtra>(extras), ArrayRef<int64_t>(before),
+      ArrayRef<int64_t>(after));
 }
 
 void PlanAttr::print(AsmPrinter &printer) const {
@@ -85,6 +91,10 @@ void PlanAttr::print(AsmPrinter &printer) const {
   for (const PlannedMove &move : getMoves())
     rows.append({move.head, move.from, move.to});
   fields.rowsUnlessEmpty("moves", 3, rows);
+  rows.clear();
+  for (const PlannedRowMove &move : getRowMoves())
+    rows.append({move.head, move.begin, move.end, move.from, move.to});
+  fields.rowsUnlessEmpty("row_moves", 5, rows);
   if (!getTransfers().empty()) {
     fields.name("transfers") << " = [";
     StringRef separator = "";

@@ -186,10 +186,13 @@ Attribute PlacementAttr::parse(AsmParser &parser, Type type) {
   fields.addInt("kv_heads", kvHeads, /*required=*/true);
   fields.addInt("q_blocks", qBlocks, /*required=*/true);
   fields.addInt("kv_blocks", kvBlocks, /*required=*/true);
+  bool blockShards = false;
+  fields.addFlag("block_shards", blockShards);
   if (parser.parseLess() || fields.parse(/*first=*/true))
     return {};
   return parser.getChecked<PlacementAttr>(loc, parser.getContext(), mesh, heads,
-                                          kvHeads, qBlocks, kvBlocks);
+                                          kvHeads, qBlocks, kvBlocks,
+                                          blockShards);
 }
 
 void PlacementAttr::print(AsmPrinter &printer) const {
@@ -200,6 +203,8 @@ void PlacementAttr::print(AsmPrinter &printer) const {
   fields.integer("kv_heads", getKvHeads());
   fields.integer("q_blocks", getQBlocks());
   fields.integer("kv_blocks", getKvBlocks());
+  if (getBlockShards())
+    fields.name("block_shards");
   printer << '>';
 }
 

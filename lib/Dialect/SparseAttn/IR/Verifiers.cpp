@@ -189,6 +189,9 @@ LogicalResult BalanceOp::verify() {
   if (k1 < 1000 || k2 < k1)
     return emitOpError() << "thresholds: got " << k1 << ", " << k2
                          << ", expected 1000 <= k1 <= k2";
+  if (getMaxPieces() < 0 || getMaxPieces() > 1024)
+    return emitOpError() << "most row moves per rank: got " << getMaxPieces()
+                         << ", expected 0 to 1024";
   PlanAttr plan = getFixedPlanAttr();
   if (!plan)
     return success();
@@ -200,9 +203,10 @@ LogicalResult BalanceOp::verify() {
       failed(expectEqual(*this, "kv-blocks of plan", "kv-blocks of mask",
                          plan.getKvBlocks(), mask.getKvBlocks())))
     return failure();
-  if (getAlgorithm() == BalanceAlgorithm::None && !plan.getMoves().empty())
+  size_t moves = plan.getMoves().size() + plan.getRowMoves().size();
+  if (getAlgorithm() == BalanceAlgorithm::None && moves > 0)
     return emitOpError() << "moves of a plan under the algorithm none: got "
-                         << plan.getMoves().size() << ", expected 0";
+                         << moves << ", expected 0";
   return success();
 }
 

@@ -74,7 +74,9 @@ def Comm_PolicyKind : Comm_Enum<"PolicyKind", "how tiles are chosen", [
 
 def Comm_Balance : Comm_Enum<"Balance", "what the planner may move", [
     I32EnumAttrCase<"None", 0, "none">,
-    I32EnumAttrCase<"Swap", 1, "swap">]>;
+    I32EnumAttrCase<"Swap", 1, "swap">,
+    I32EnumAttrCase<"Split", 2, "split">,
+    I32EnumAttrCase<"Pre", 3, "pre">]>;
 
 //===----------------------------------------------------------------------===//
 // Header of a template or program
@@ -92,15 +94,18 @@ def Comm_MeshAttr : Comm_Attr<"Mesh", "mesh"> {
   let description = [{
     `rank = ring index * ulysses + ulysses index`. Ranks of one ring index share
     a sequence segment and split the heads; ranks of one Ulysses index share
-    heads and split the sequence.
+    heads and split the sequence. With `block_shards` the parts of the sequence
+    that ranks hold at entry and exit end where blocks end.
 
     **Constraints:**
     - (C1) both sizes are at least 1 and their product is at most 1,024.
   }];
   let parameters = (ins "int64_t":$ulysses, /*C1*/
-                        "int64_t":$ring /*C1*/);
-  let builders = [AttrBuilder<(ins "const ::sart::Mesh &":$mesh), [{
-    return $_get($_ctxt, mesh.ulysses, mesh.ring);
+                        "int64_t":$ring, /*C1*/
+                        "bool":$block_shards);
+  let builders = [AttrBuilder<(ins "const ::sart::Placement &":$placement), [{
+    return $_get($_ctxt, placement.mesh.ulysses, placement.mesh.ring,
+                 placement.blockShards);
   }]>];
   let extraClassDeclaration = [{
     int64_t getRanks() const { return getUlysses() * getRing(); }
@@ -198,7 +203,7 @@ def Comm_PlannerAttr : Comm_Attr<"Planner", "planner"> {
     Parts but the first that have their default value are not printed.
 
     **Constraints:**
-    - (C1) every threshold lies between 0 and 2^31.
+    - (C1) every threshold and max_pieces lie between 0 and 2^31.
   }];
   let parameters = (ins
       "::mlir::sa_comm::Balance":$balance,
@@ -207,6 +212,8 @@ def Comm_PlannerAttr : Comm_Attr<"Planner", "planner"> {
       "int64_t":$k2_milli, /*C1*/
       "int64_t":$n1_milli, /*C1*/
       "int64_t":$n2_milli, /*C1*/
+      "int64_t":$max_pieces, /*C1*/
+      "bool":$repair,
       "::mlir::sa_comm::CostAttr":$cost /*null: defaults*/);
   let builders = [AttrBuilder<(ins "const ::sart::PlannerOptions &":$options)>];
   let extraClassDeclaration = [{
@@ -244,18 +251,21 @@ def Comm_WorkListAttr : Comm_Attr<"WorkList", "work"> {
     in the windows of queries, masks and outputs, `kv` the slot of its keys and
     values; `rows` are q-blocks of the rank's segment, counted from 0, `cols`
     global kv-blocks, both half-open; `budget` (augment only) is the number of
-    extra tiles. Stored flat, eight integers each, as in the program format.
+    extra tiles; `origin` the global block from which the slot's rows count,
+    where that is not the segment's first (pooling keys: not 0), -1 otherwise.
+    Stored flat, nine integers each, as in the program format.
 
     Example: `[{head = 3, q = 1, kv = 1, rows = 0:4, cols = 0:8} ]`
 
     **Constraints:**
-    - (C1) every entry has eight integers.
-    - (C2) `head`, `q`, `kv` and `budget` lie between 0 and 2^31.
+    - (C1) every entry has nine integers.
+    - (C2) `head`, `q`, `kv` and `budget` lie between 0 and 2^31, `origin`
+      between -1 and 2^31.
     - (C3) `rows` and `cols` have 0 <= begin <= end <= 2^31.
   }];
   let parameters = (ins ArrayRefParameter<"int64_t", "flat work">:$values /*C1, C2, C3*/);
   let extraClassDeclaration = [{
-    size_t size() const { return getValues().size() / 8; }
+    size_t size() const { return getValues().size() / 9; }
     ::sart::Work getWork(size_t index) const;
   }];
 }

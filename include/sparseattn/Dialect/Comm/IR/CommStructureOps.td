@@ -36,7 +36,8 @@ class Comm_ScheduleOp<string mnemonic> : Comm_Op<mnemonic, [
   let extraClassDeclaration = [{
     /// Mesh and shape as the planning library knows them.
     ::sart::Placement toPlacement() {
-      return {getMesh().toMesh(), getShape().toShape()};
+      return {getMesh().toMesh(), getShape().toShape(),
+              getMesh().getBlockShards()};
     }
     /// The planner's options; the defaults when none are written.
     ::sart::PlannerOptions toPlannerOptions() {

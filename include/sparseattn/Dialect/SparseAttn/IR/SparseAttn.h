@@ -41,11 +41,19 @@ struct SupportLimits {
 };
 
 /// Elements of #sparseattn.plan; the same things as sart::HeadMove,
-/// sart::KvTransfer (its ranges are stored apart) and sart::ExtraTiles.
+/// sart::RowMove, sart::KvTransfer (its ranges are stored apart) and
+/// sart::ExtraTiles.
 struct PlannedMove {
   int64_t head, from, to;
   bool operator==(const PlannedMove &o) const {
     return head == o.head && from == o.from && to == o.to;
+  }
+};
+struct PlannedRowMove {
+  int64_t head, begin, end, from, to;
+  bool operator==(const PlannedRowMove &o) const {
+    return head == o.head && begin == o.begin && end == o.end &&
+           from == o.from && to == o.to;
   }
 };
 struct PlannedTransfer {
@@ -65,6 +73,9 @@ struct PlannedExtra {
 // LLVM finds these by name. NOLINTBEGIN(readability-identifier-naming)
 inline llvm::hash_code hash_value(const PlannedMove &m) {
   return llvm::hash_combine(m.head, m.from, m.to);
+}
+inline llvm::hash_code hash_value(const PlannedRowMove &m) {
+  return llvm::hash_combine(m.head, m.begin, m.end, m.from, m.to);
 }
 inline llvm::hash_code hash_value(const PlannedTransfer &t) {
   return llvm::hash_combine(t.kvHead, t.ulysses, t.from, t.to, t.numRanges);

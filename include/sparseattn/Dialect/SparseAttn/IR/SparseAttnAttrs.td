@@ -39,7 +39,9 @@ def SA_OrderKind : I32EnumAttr<"OrderKind", "order of the tokens of a grid", [
 def SA_BalanceAlgorithm : I32EnumAttr<"BalanceAlgorithm",
     "how the work of the ranks is evened out", [
     I32EnumAttrCase<"None", 0, "none">,
-    I32EnumAttrCase<"Swap", 1, "swap">]> {
+    I32EnumAttrCase<"Swap", 1, "swap">,
+    I32EnumAttrCase<"Split", 2, "split">,
+    I32EnumAttrCase<"Pre", 3, "pre">]> {
   let cppNamespace = "::mlir::sparseattn";
 }
 
@@ -224,12 +226,16 @@ def SA_PlacementAttr : SA_Attr<"Placement", "placement"> {
     in contiguous even parts over the ring axis; part `i` of `n` things over `P`
     owners is `[n * i / P, n * (i + 1) / P)` and may be empty. Before the
     exchange, each rank of a ring index holds an even part of its segment's
-    tokens, with all heads.
+    tokens, with all heads; with `block_shards` parts end where blocks end, so
+    that a rank can pool its part alone.
 
     ```mlir
     func.func private @layer() attributes {
       placement = #sparseattn.placement<mesh = <ulysses = 4, ring = 1>, heads = 12,
-                                        kv_heads = 12, q_blocks = 110, kv_blocks = 110>
+                                        kv_heads = 12, q_blocks = 110, kv_blocks = 110>,
+      pooled_first = #sparseattn.placement<mesh = <ulysses = 4, ring = 1>, heads = 12,
+                                           kv_heads = 12, q_blocks = 110, kv_blocks = 110,
+                                           block_shards>
     }
     ```
 
@@ -243,7 +249,8 @@ def SA_PlacementAttr : SA_Attr<"Placement", "placement"> {
     "int64_t":$heads,
     "int64_t":$kvHeads,
     "int64_t":$qBlocks,
-    "int64_t":$kvBlocks);
+    "int64_t":$kvBlocks,
+    DefaultValuedParameter<"bool", "false">:$blockShards);
   let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }
@@ -281,6 +288,8 @@ def SA_PlanAttr : SA_Attr<"Plan", "plan"> {
     the lowering consumes; the conversion is total in both directions.
 
     - `moves`: `[head, from, to]`, whole heads that change their Ulysses index;
+    - `row_moves`: `[head, begin, end, from, to]`, q-blocks of a head that go
+      from one rank to another;
     - `transfers`: `[kv_head, ulysses, from, to, [begin, end, ...]]`, kv-blocks
       of a kv head that travel between two ring indices;
     - `extras`: `[head, ring, tiles]`, extra tiles that augmentation adds;
@@ -291,6 +300,7 @@ def SA_PlanAttr : SA_Attr<"Plan", "plan"> {
     func.func private @layer() attributes {
       plan = #sparseattn.plan<mesh = <ulysses = 2, ring = 2>, heads = 4, kv_heads = 4,
                               q_blocks = 8, kv_blocks = 8, moves = [[1, 0, 1], [2, 1, 0]],
+                              row_moves = [[3, 0, 2, 1, 0]],
                               transfers = [[0, 0, 1, 0, [4, 6, 7, 8]]],
                               extras = [[0, 0, 3]],
                               loads_before = [40, 20, 20, 20],
@@ -310,6 +320,8 @@ def SA_PlanAttr : SA_Attr<"Plan", "plan"> {
     - (C6) extras name a head below heads and a ring index of the mesh, with at
       least 1 tile, ascending by (head, ring)
     - (C7) each list of loads is empty or has one entry per rank, not negative
+    - (C8) row moves name a head below heads, q-blocks below q_blocks and two
+      different ranks of the mesh, ascending and disjoint by (head, q-block)
   }];
   let parameters = (ins
     "::mlir::sparseattn::MeshAttr":$mesh,
@@ -318,6 +330,7 @@ def SA_PlanAttr : SA_Attr<"Plan", "plan"> {
     "int64_t":$qBlocks,
     "int64_t":$kvBlocks,
     ArrayRefParameter<"::mlir::sparseattn::PlannedMove">:$moves,
+    ArrayRefParameter<"::mlir::sparseattn::PlannedRowMove">:$rowMoves,
     ArrayRefParameter<"::mlir::sparseattn::PlannedTransfer">:$transfers,
     ArrayRefParameter<"int64_t", "begin, end of the ranges of all transfers">
         :$transferRanges,

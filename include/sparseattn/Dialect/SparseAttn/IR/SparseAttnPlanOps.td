@@ -55,8 +55,10 @@ def SA_BalanceOp : SA_Op<"balance", [Pure]> {
   let description = [{
     `none` keeps the plan's owners. `swap` moves whole heads: at most one out of
     and one into each Ulysses index, so that the largest load becomes smallest,
-    then the variance. Loads are tiles, weighted by the cost model. Thresholds
-    are thousandths of rho = largest load / mean load: below `k1` nothing is
+    then the variance. `split` moves q-blocks of heads, at most `pieces` out of
+    and into each rank. `pre` stands before the exchange: any head may go to any
+    Ulysses index, for the price of none; with `repair` row moves even out the
+    rest. Loads are tiles, weighted by the cost model. Thresholds are thousandths of rho = largest load / mean load: below `k1` nothing is
     done, from `k2` on heads move.
 
     A plan that is written here is what runs: for a constant mask the plan of
@@ -83,18 +85,22 @@ def SA_BalanceOp : SA_Op<"balance", [Pure]> {
     **Constraints:**
     - (C1) thresholds are at least 1000 and k2 is not below k1
     - (C2) heads, q-blocks and kv-blocks of a fixed plan equal those of the mask
-    - (C3) a fixed plan moves no head under the algorithm `none`
+    - (C3) a fixed plan moves nothing under the algorithm `none`
+    - (C4) max_pieces is from 0 to 1024
   }];
   let arguments = (ins SA_PlanType:$plan,
                        /*(C2)*/ SA_MaskType:$mask,
                        /*(C3)*/ SA_BalanceAlgorithm:$algorithm,
+                       UnitAttr:$repair,
+                       /*(C4)*/ DefaultValuedAttr<I64Attr, "6">:$max_pieces,
                        OptionalAttr<SA_CostModelAttr>:$cost,
                        /*(C1)*/ DefaultValuedAttr<I64Attr, "1050">:$k1_milli,
                        /*(C1)*/ DefaultValuedAttr<I64Attr, "1100">:$k2_milli,
                        /*(C2, C3)*/ OptionalAttr<SA_PlanAttr>:$fixed_plan);
   let results = (outs SA_PlanType:$result);
   let assemblyFormat = [{
-    $plan `,` $mask `using` $algorithm (`plan` $fixed_plan^)?
+    $plan `,` $mask `using` $algorithm (`repair` $repair^)?
+    `` custom<MaxPieces>($max_pieces) (`plan` $fixed_plan^)?
     (`cost` $cost^)? `` custom<Thresholds>($k1_milli, $k2_milli)
     attr-dict `:` type($mask)
   }];
