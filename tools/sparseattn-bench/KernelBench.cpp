@@ -178,6 +178,7 @@ Status KernelBench::measureRow(KernelProblem &problem, Backend &backend,
     for (const Expected<double> *figure : {&before, &rate, &after, &ceiling})
       SART_RETURN_IF_ERROR(figure->status());
     row.kernel.add(*rate);
+    row.seconds.add(1e-9 * problem.usefulFlops() / *rate);
     row.oneBlock.add(*ceiling);
     row.ceilingShare.add(*rate / *ceiling);
     if (!blas)

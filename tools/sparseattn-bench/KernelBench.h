@@ -27,6 +27,7 @@ struct KernelRow {
   double density = 0;
   int64_t threads = 1;
   Sample kernel;       ///< GF/s
+  Sample seconds;      ///< of the same launches
   Sample sgemm;        ///< GF/s, mean of the products before and after
   Sample ratio;        ///< kernel / sgemm of the same repetition
   Sample oneBlock;     ///< GF/s with every visit on the same block: the ceiling

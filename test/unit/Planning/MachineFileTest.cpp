@@ -106,8 +106,8 @@ TEST(MachineFile, ThatComeAlong) {
     ASSERT_TRUE(again.ok()) << again.message();
     expectSame(*read, *again);
   }
-  for (const char *name :
-       {"a100x8-pcie", "h200x32", "h200x512", "h200x8", "h200x8-islands"})
+  for (const char *name : {"a100x8-pcie", "cpu", "h200x32", "h200x512",
+                           "h200x8", "h200x8-islands"})
     EXPECT_EQ(names.count(name), 1u) << name;
 }
 
