@@ -7,56 +7,31 @@
 //===----------------------------------------------------------------------===//
 #include "ChildProcess.h"
 
+#include "TemporaryFolder.h"
+
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <optional>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace mlir::sparseattn;
 using llvm::SmallString;
 using llvm::StringRef;
 using llvm::Twine;
-
-llvm::Expected<TemporaryFolder> TemporaryFolder::create(StringRef what) {
-  SmallString<128> path;
-  if (std::error_code error =
-          llvm::sys::fs::createUniqueDirectory("sparseattn-" + what, path))
-    return llvm::createStringError(
-        "temporary folder for " + what + ": got '" + error.message() +
-        "', expected a folder that can be written (TMPDIR names one)");
-  return TemporaryFolder(path.str().str());
-}
-
-TemporaryFolder::TemporaryFolder(TemporaryFolder &&other) noexcept
-    : path(std::move(other.path)) {
-  other.path.clear();
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  if (path.empty())
-    return;
-  // What cannot be removed is left to whoever cleans the folder of the system.
-  std::error_code ignored = llvm::sys::fs::remove_directories(path);
-  (void)ignored;
-}
-
-std::string TemporaryFolder::file(StringRef name) const {
-  SmallString<128> result(path);
-  llvm::sys::path::append(result, name);
-  return result.str().str();
-}
 
 llvm::Error mlir::sparseattn::writeWhole(const std::string &path,
                                          StringRef content) {
@@ -118,6 +93,66 @@ static std::optional<int> awaitChild(pid_t child, const std::string &log,
   return ended < 0 || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
 }
 
+/// What the child does between its birth and the program; an errno. Only what a
+/// signal handler may do: other threads of the parent had locks.
+static int becomeProgram(const char *program, char *const *arguments,
+                         const char *log, pid_t parent) {
+  // A killed parent would leave a program behind that nobody waits for. It may
+  // have been killed already.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    return errno;
+  if (::getppid() != parent)
+    return ESRCH;
+  int input = ::open("/dev/null", O_RDONLY);
+  // Both outputs in one file keep their order.
+  int output = ::open(log, O_WRONLY | O_CREAT | O_APPEND, S_IRUSR | S_IWUSR);
+  if (input < 0 || output < 0 || ::dup2(input, STDIN_FILENO) < 0 ||
+      ::dup2(output, STDOUT_FILENO) < 0 || ::dup2(output, STDERR_FILENO) < 0)
+    return errno;
+  ::execv(program, arguments);
+  return errno;
+}
+
+/// The new process, or -1 with a `reason`. What runs programs for LLVM has no
+/// way to tie a child's life to its parent's.
+static pid_t startChild(const std::string &program,
+                        llvm::ArrayRef<StringRef> arguments,
+                        const std::string &log, std::string &reason) {
+  std::vector<std::string> texts = {program};
+  for (StringRef argument : arguments)
+    texts.push_back(argument.str());
+  std::vector<char *> pointers;
+  for (std::string &text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  // The program's start closes the pipe; else it brings the errno.
+  int ends[2];
+  pid_t parent = ::getpid(), child = -1;
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    reason = llvm::sys::StrError();
+    return -1;
+  }
+  child = ::fork();
+  if (child == 0) {
+    int error =
+        becomeProgram(program.c_str(), pointers.data(), log.c_str(), parent);
+    (void)!::write(ends[1], &error, sizeof error);
+    ::_exit(127);
+  }
+  int error = child < 0 ? errno : 0;
+  ::close(ends[1]);
+  while (child > 0 && ::read(ends[0], &error, sizeof error) < 0 &&
+         errno == EINTR)
+    ;
+  ::close(ends[0]);
+  if (error == 0)
+    return child;
+  reason = llvm::sys::StrError(error);
+  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR)
+    ;
+  return -1;
+}
+
 llvm::Expected<ChildOutput>
 mlir::sparseattn::runChild(const std::string &program,
                            llvm::ArrayRef<StringRef> arguments, StringRef what,
@@ -126,25 +161,17 @@ mlir::sparseattn::runChild(const std::string &program,
   if (!folder)
     return folder.takeError();
   std::string log = folder->file("log");
-  llvm::SmallVector<StringRef> all = {program};
-  all.append(arguments.begin(), arguments.end());
-  // Nothing to read; both outputs in one file keep their order.
-  std::optional<StringRef> redirects[] = {StringRef(""), StringRef(log),
-                                          StringRef(log)};
   std::string reason;
-  bool notStarted = false;
   auto begin = std::chrono::steady_clock::now();
-  llvm::sys::ProcessInfo child =
-      llvm::sys::ExecuteNoWait(program, all, std::nullopt, redirects,
-                               /*MemoryLimit=*/0, &reason, &notStarted);
+  pid_t child = startChild(program, arguments, log, reason);
   std::optional<int> status = -1;
-  if (!notStarted)
-    status = awaitChild(child.Pid, log, begin + limit, reason);
+  if (child > 0)
+    status = awaitChild(child, log, begin + limit, reason);
   if (!status)
     return llvm::createStringError(
         what + ": got no end within " + Twine(limit.count()) + " s from '" +
         program + "', expected it to run to its end");
-  if (notStarted || *status < 0)
+  if (*status < 0)
     return llvm::createStringError(
         what + ": got '" + Twine(reason.empty() ? "no reason" : reason) +
         "' from '" + program + "', expected it to run to its end");

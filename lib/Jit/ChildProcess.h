@@ -18,22 +18,6 @@
 namespace mlir {
 namespace sparseattn {
 
-/// A new empty folder that goes with all that is in it.
-class TemporaryFolder {
-public:
-  static llvm::Expected<TemporaryFolder> create(llvm::StringRef what);
-  TemporaryFolder(TemporaryFolder &&other) noexcept;
-  TemporaryFolder &operator=(TemporaryFolder &&) = delete;
-  ~TemporaryFolder();
-
-  /// The full name of `name` in it.
-  std::string file(llvm::StringRef name) const;
-
-private:
-  explicit TemporaryFolder(std::string path) : path(std::move(path)) {}
-  std::string path;
-};
-
 /// What a program that ended by itself left.
 struct ChildOutput {
   int status = 0;
@@ -43,7 +27,8 @@ struct ChildOutput {
 
 /// Runs `program` and waits for it, with no input. `what` stands in messages.
 /// Fails if it cannot be started, is ended by a signal, or has not ended after
-/// `limit` or says more than 64 MiB: then it is killed.
+/// `limit` or says more than 64 MiB: then it is killed. It is killed as well
+/// when the calling process ends before it.
 llvm::Expected<ChildOutput> runChild(const std::string &program,
                                      llvm::ArrayRef<llvm::StringRef> arguments,
                                      llvm::StringRef what,

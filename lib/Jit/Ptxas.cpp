@@ -8,6 +8,7 @@
 #include "sparseattn/Jit/Ptxas.h"
 
 #include "ChildProcess.h"
+#include "TemporaryFolder.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"

@@ -10,6 +10,7 @@
 #include "ChildProcess.h"
 #include "CublasLibrary.h"
 #include "CudaSession.h"
+#include "TemporaryFolder.h"
 
 #include "sparseattn-rt/TraceFile.h"
 

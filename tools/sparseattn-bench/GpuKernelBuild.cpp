@@ -9,6 +9,7 @@
 
 #include "ChildProcess.h"
 #include "GpuKernelLibrary.h"
+#include "TemporaryFolder.h"
 
 #include "sparseattn/Jit/GpuKernelPipeline.h"
 

@@ -8,6 +8,7 @@
 #include "TorchBaseline.h"
 
 #include "ChildProcess.h"
+#include "TemporaryFolder.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

@@ -9,6 +9,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -60,9 +65,66 @@ TEST(ChildProcess, ThreadsHaveLimitsOfTheirOwn) {
 }
 
 TEST(ChildProcess, NamesWhatDidNotStartOrWasKilled) {
-  EXPECT_EQ(failureOf("/no/such/program", {}, seconds(60)).find("child: got '"),
-            0u);
+  EXPECT_EQ(failureOf("/no/such/program", {}, seconds(60)),
+            "child: got 'No such file or directory' from '/no/such/program', "
+            "expected it to run to its end");
+  EXPECT_EQ(failureOf("/etc/passwd", {}, seconds(60)),
+            "child: got 'Permission denied' from '/etc/passwd', expected it to "
+            "run to its end");
   std::string killed = failureOf("/bin/sh", {"-c", "kill -9 $$"}, seconds(60));
   EXPECT_EQ(killed, "child: got 'Killed' from '/bin/sh', expected it to run to "
                     "its end");
+}
+
+TEST(ChildProcess, ReadsNothing) {
+  auto output = runChild("/bin/cat", {}, "child", seconds(60));
+  ASSERT_TRUE(static_cast<bool>(output)) << llvm::toString(output.takeError());
+  EXPECT_EQ(output->text, "");
+}
+
+/// Whether it becomes true within 20 s.
+static bool soon(const std::function<bool()> &condition) {
+  for (int i = 0; i < 2000; ++i) {
+    if (condition())
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+TEST(ChildProcess, EndsWithItsParent) {
+  std::string file = ::testing::TempDir() + "child-process-id";
+  for (int signal : {SIGINT, SIGTERM, SIGKILL}) {
+    std::filesystem::remove(file);
+    pid_t parent = ::fork();
+    ASSERT_GE(parent, 0);
+    if (parent == 0) {
+      // A shell may have started the tests with some of them ignored.
+      ::signal(signal, SIG_DFL);
+      // Written under another name: a file that is there is whole.
+      std::string script = "echo $$ > " + file + ".new; mv " + file + ".new " +
+                           file + "; exec sleep 300";
+      llvm::consumeError(
+          runChild("/bin/sh", {"-c", script}, "child", seconds(300))
+              .takeError());
+      ::_exit(0);
+    }
+    EXPECT_TRUE(soon([&] { return std::filesystem::exists(file); }));
+    pid_t child = 0;
+    std::ifstream(file) >> child;
+    ASSERT_GT(child, 1);
+    EXPECT_EQ(::kill(child, 0), 0);
+    ::kill(parent, signal);
+    int status = 0;
+    ASSERT_EQ(::waitpid(parent, &status, 0), parent);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    // Somebody else has to wait for it: until then it is a zombie.
+    EXPECT_TRUE(soon([&] {
+      std::ifstream stat("/proc/" + std::to_string(child) + "/stat");
+      std::string text;
+      return !std::getline(stat, text) ||
+             text.find(") Z ") != std::string::npos;
+    })) << "signal "
+        << signal;
+  }
 }
