@@ -8,7 +8,6 @@
 #include "sparseattn/Jit/LayerCompiler.h"
 
 #include "GpuKernelLibrary.h"
-#include "GpuSupport.h"
 #include "KernelLibrary.h"
 #include "LayerOverrides.h"
 
@@ -22,6 +21,8 @@
 #include "sparseattn/Target/Program/Program.h"
 #include "sparseattn/Transforms/Boundary/Passes.h"
 #include "sparseattn/Transforms/Comm/Passes.h"
+
+#include "sparseattn-rt/DeviceSupport.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -157,7 +158,7 @@ LayerCompiler::State::kernelsFor(CompiledLayer &layer) {
     return kernels->kernelsOf(layer.program, context, layer.kernelSources);
   if (!gpuKernels)
     return std::make_shared<sart::KernelTable>();
-  SART_RETURN_IF_ERROR(checkGpuSupport(layer.program));
+  SART_RETURN_IF_ERROR(sart::checkDeviceKernels(layer.program));
   if (std::string notice = gpuKernels->notice(); !notice.empty())
     layer.notices.push_back(std::move(notice));
   return gpuKernels->kernelsOf(requiredDeviceKernels(layer.program), context,

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "CudaBackend.h"
 
+#include "sparseattn-rt/DeviceSupport.h"
+
 using namespace sart;
 using namespace sart::cuda;
 
@@ -85,13 +87,7 @@ static Expected<std::vector<std::string>> entriesOf(const Program &program,
 }
 
 Status CudaBackend::supports(const Program &program) const {
-  if (program.placement.shape.causal)
-    return makeError("causal on device cuda: got a causal layer, expected "
-                     "none: kernels of GPUs have masks of whole blocks");
-  // Kernels take the largest score before they scale.
-  if (!(program.scale > 0))
-    return makeError("scale on device cuda: got ", program.scale,
-                     ", expected above 0");
+  SART_RETURN_IF_ERROR(checkDeviceProgram(program));
   return kernelsOf(program).status();
 }
 

@@ -126,4 +126,11 @@ TEST(CompileOnly, WhatNoGpuKernelServesIsRefused) {
   EXPECT_EQ(cudaError(gpuShape(), "f32"),
             "element type of q, k and v on device cuda: got f32, expected bf16 "
             "or f16 (device cpu runs it)");
+  // As the run would say, but before the kernels are made.
+  std::string text = routedText(gpuShape());
+  for (size_t at; (at = text.find("scale 0.25")) != std::string::npos;)
+    text.replace(at, 10, "scale -0.5");
+  EXPECT_EQ(layerError(compileOnlyEngine("cuda").get(), text, layerOptions()),
+            "scale on device cuda: got -0.5, expected above 0 (device cpu runs "
+            "it)");
 }

@@ -347,14 +347,14 @@ TEST_F(CudaBackendTest, UnsupportedProgramsAreRefusedWithAReason) {
   for (float scale : {0.0f, -0.125f, std::nanf("")}) {
     Program scaled = program;
     scaled.scale = scale;
-    EXPECT_EQ(
-        (*backend)->supports(scaled).message(),
-        concat("scale on device cuda: got ", scale, ", expected above 0"));
+    EXPECT_EQ((*backend)->supports(scaled).message(),
+              concat("scale on device cuda: got ", scale,
+                     ", expected above 0 (device cpu runs it)"));
   }
   program.placement.shape.causal = true;
   EXPECT_EQ((*backend)->supports(program).message(),
-            "causal on device cuda: got a causal layer, expected none: kernels "
-            "of GPUs have masks of whole blocks");
+            "mask on device cuda: got a causal one, expected one of whole "
+            "blocks (device cpu runs token-level masks)");
 }
 
 TEST_F(CudaBackendTest, ErrorsOfTheWorkBetweenRunsAreKept) {
