@@ -278,6 +278,16 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
   }
   if (options.device == "cuda" && !dtypeGiven)
     options.dtype = "bf16";
+  // Said here too: a machine without a GPU would hide it.
+  if (options.device == "cuda" && options.dtype == "fp32")
+    fail("--dtype", "'fp32' with --device cuda", "bf16 or fp16");
+  auto isServed = [](int64_t block) { return block == 64 || block == 128; };
+  if (options.device == "cuda" &&
+      !(isServed(options.blockQ) && isServed(options.blockK)))
+    fail("--block",
+         std::to_string(options.blockQ) + "x" + std::to_string(options.blockK) +
+             " with --device cuda",
+         "128x128, 128x64, 64x128 or 64x64");
   if (sampled && unchecked)
     fail("--check", "it with --no-check", "one of them");
   options.ulysses = options.ranks;

@@ -140,9 +140,6 @@ sa_status sa_engine_create(const sa_engine_options *given,
   created->reference = device == "reference";
   created->device = device;
   created->compileOnly = options.compile_only != 0;
-  if (device == "cuda" && !created->compileOnly)
-    if (sart::Status status = openGpu(*created); !status.ok())
-      return fail(status);
   if (options.timeout_ms)
     created->timeoutMs = options.timeout_ms;
   created->pool = std::make_shared<sart::ThreadPool>(options.threads);
@@ -165,6 +162,10 @@ sa_status sa_engine_create(const sa_engine_options *given,
   if (!compiler)
     return fail(compiler.status());
   created->compiler = std::move(*compiler);
+  // What is wrong with the options is said on machines without a GPU too.
+  if (device == "cuda" && !created->compileOnly)
+    if (sart::Status status = openGpu(*created); !status.ok())
+      return fail(status);
   created->createMs = std::chrono::duration<double, std::milli>(
                           std::chrono::steady_clock::now() - begin)
                           .count();

@@ -7,10 +7,29 @@
 //===----------------------------------------------------------------------===//
 #include "LayerText.h"
 
+#include "sparseattn-rt/DeviceSupport.h"
+
 #include <cmath>
 #include <cstdio>
 
 using namespace sart;
+
+Status sart::checkAttendOnGpu(const CommandOptions &options,
+                              const RunInputs &inputs) {
+  LayerShape shape;
+  shape.headDim = inputs.q.shape[2];
+  shape.blockQ = options.blockQ;
+  shape.blockK = options.blockK;
+  shape.causal = options.causal;
+  bool f16 = options.dtype == "f16" ||
+             (options.dtype.empty() && inputs.q.dtype == DType::F16);
+  // What is left is bf16, or rounded to it.
+  shape.dtype = f16 ? DType::F16 : DType::BF16;
+  SART_RETURN_IF_ERROR(checkDeviceShape(shape));
+  return options.scale.empty()
+             ? Status::success()
+             : checkDeviceScale(static_cast<float>(options.scaleValue));
+}
 
 std::string sart::makeAttendLayer(const CommandOptions &options,
                                   const RunInputs &inputs) {

@@ -16,6 +16,9 @@ namespace sart {
 /// sparseattn text of a layer that attends densely over the inputs' shapes.
 std::string makeAttendLayer(const CommandOptions &options,
                             const RunInputs &inputs);
+/// Refuses a layer of --attend that GPUs do not run: its options are known
+/// before a GPU is looked for.
+Status checkAttendOnGpu(const CommandOptions &options, const RunInputs &inputs);
 
 } // namespace sart
 

@@ -81,6 +81,9 @@ static Status checkCombination(const CommandOptions &options,
   if (!options.ptxas.empty() && options.device != "cuda")
     return makeError("--ptxas: got it with --device ", options.device,
                      ", expected --device cuda");
+  if (options.dtype == "f32" && options.device == "cuda")
+    return makeError("--dtype: got 'fp32' with --device cuda, expected bf16 or "
+                     "fp16");
   if (options.seed >= 0 && !options.inputs.empty())
     return makeError("--seed: got it with --inputs, expected one of them");
   for (auto [what, given] :

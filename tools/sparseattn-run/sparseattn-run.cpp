@@ -61,6 +61,8 @@ private:
 
 Status Run::execute() {
   SART_RETURN_IF_ERROR(loadInputFile());
+  if (options.attend && options.device == "cuda")
+    SART_RETURN_IF_ERROR(checkAttendOnGpu(options, inputs));
   SART_RETURN_IF_ERROR(createLayer());
   if (*compileInfo.notice)
     std::fprintf(stderr, "notice: %s\n", compileInfo.notice);
@@ -118,16 +120,15 @@ Status Run::loadInputFile() {
   return Status::success();
 }
 
-/// The element type that runs: --dtype, else the inputs' (bf16 for f32 on a
-/// GPU), else the text's.
+/// The element type that runs: --dtype, else the inputs', else the text's.
+/// Empty: the text's, which a GPU rounds from f32, and says so.
 std::string Run::chosenDType() const {
   if (!options.dtype.empty())
     return options.dtype;
   if (options.inputs.empty() || !options.program.empty())
     return "";
-  // GPU kernels multiply 16-bit values.
   if (options.device == "cuda" && inputs.q.dtype == DType::F32)
-    return "bf16";
+    return "";
   return std::string(toString(inputs.q.dtype));
 }
 
