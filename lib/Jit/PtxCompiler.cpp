@@ -80,6 +80,58 @@ static llvm::Error checkClosed(const llvm::Module &module) {
       "', expected none from outside: no device library is linked");
 }
 
+/// Whether PTX takes it for an identifier; LLVM ends the process at some others
+/// and writes the rest as they are.
+static bool isPtxName(StringRef name) {
+  auto follows = [](char c) {
+    return llvm::isAlnum(c) || c == '_' || c == '$';
+  };
+  if (name.empty() || !llvm::all_of(name, follows))
+    return false;
+  return llvm::isAlpha(name[0]) || (!llvm::isDigit(name[0]) && name.size() > 1);
+}
+
+/// Refuses names that PTX does not have. Local ones are replaced.
+static llvm::Error checkNames(const llvm::Module &module) {
+  for (const llvm::GlobalValue &value : module.global_values()) {
+    const auto *function = llvm::dyn_cast<llvm::Function>(&value);
+    if ((function && function->isIntrinsic()) || value.hasLocalLinkage() ||
+        isPtxName(value.getName()))
+      continue;
+    std::string shown;
+    llvm::raw_string_ostream stream(shown);
+    llvm::printEscapedString(value.getName(), stream);
+    return llvm::createStringError(
+        "name of a function or variable: got '" + shown +
+        "', expected letters, digits, _ and $, the first no digit, and not _ "
+        "or $ alone");
+  }
+  return llvm::Error::success();
+}
+
+/// The kernels' names. Refuses what cannot be launched.
+static llvm::Expected<std::vector<std::string>>
+listKernels(const llvm::Module &module) {
+  std::vector<std::string> names;
+  for (const llvm::Function &function : module) {
+    if (function.getCallingConv() != llvm::CallingConv::PTX_Kernel)
+      continue;
+    std::string name = function.getName().str();
+    if (function.isDeclaration())
+      return llvm::createStringError("kernel '" + name +
+                                     "': got a declaration, expected a body");
+    if (!function.getReturnType()->isVoidTy())
+      return llvm::createStringError("kernel '" + name +
+                                     "': got a result, expected none");
+    names.push_back(std::move(name));
+  }
+  if (names.empty())
+    return llvm::createStringError(
+        "kernels of the module: got none, expected functions with "
+        "nvvm.kernel");
+  return names;
+}
+
 static llvm::Error emit(llvm::Module &module, llvm::TargetMachine &machine,
                         std::string &ptx) {
   SmallString<0> text;
@@ -120,13 +172,12 @@ mlir::sparseattn::compileToPtx(ModuleOp module, const GpuTarget &target) {
     return llvm::createStringError("kernel module as LLVM IR: got '" +
                                    StringRef(broken).trim() +
                                    "', expected one that verifies");
-  for (const llvm::Function &function : *llvmModule)
-    if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel)
-      result.kernels.push_back(function.getName().str());
-  if (result.kernels.empty())
-    return llvm::createStringError(
-        "kernels of the module: got none, expected functions with "
-        "nvvm.kernel");
+  if (llvm::Error error = checkNames(*llvmModule))
+    return error;
+  auto kernels = listKernels(*llvmModule);
+  if (!kernels)
+    return kernels.takeError();
+  result.kernels = std::move(*kernels);
   result.translateMs = watch.lap();
 
   optimize(*llvmModule, **machine);

@@ -40,8 +40,8 @@ protected:
     return GpuKernelCompiler(*target).compile(*module);
   }
 
-  std::string failureOf(const std::string &text) {
-    auto compiled = compile(text);
+  std::string failureOf(const std::string &text, const char *ptxas = "") {
+    auto compiled = compile(text, ptxas);
     return compiled ? "none" : llvm::toString(compiled.takeError());
   }
 
@@ -105,6 +105,51 @@ TEST_F(GpuKernelCompilerTest, RefusesModulesWithoutKernels) {
   EXPECT_EQ(failureOf("func.func @f() { return }"),
             "kernels of the module: got none, expected functions with "
             "nvvm.kernel");
+}
+
+TEST_F(GpuKernelCompilerTest, RefusesWhatCannotBeLaunched) {
+  EXPECT_EQ(failureOf("llvm.func @k(!llvm.ptr) attributes {nvvm.kernel}"),
+            "kernel 'k': got a declaration, expected a body");
+  EXPECT_EQ(failureOf(R"(
+    llvm.func @k(%x: i32) -> i32 attributes {nvvm.kernel} {
+      llvm.return %x : i32
+    })"),
+            "kernel 'k': got a result, expected none");
+}
+
+TEST_F(GpuKernelCompilerTest, RefusesNamesThatPtxDoesNotHave) {
+  auto kernel = [](const std::string &name) {
+    return "llvm.func @\"" + name +
+           "\"() attributes {nvvm.kernel} { llvm.return }";
+  };
+  for (const char *name :
+       {"a b", "a.b", "a-b", "1", "9a", "_", "$", "a@b", "k\\0A", "\\C3\\A4"})
+    EXPECT_EQ(failureOf(kernel(name), "none"),
+              std::string("name of a function or variable: got '") + name +
+                  "', expected letters, digits, _ and $, the first no digit, "
+                  "and not _ or $ alone");
+  std::string taken;
+  for (const char *name : {"a", "A9", "_a", "$1", "a$b_c"})
+    taken += kernel(name) + "\n";
+  EXPECT_EQ(failureOf(taken), "none");
+  // Functions that kernels call, and variables. Those of the module alone get
+  // other names.
+  const char *withOthers = R"(
+    llvm.mlir.global VISIBILITY @"x.y"(1 : i32) {addr_space = 1 : i32} : i32
+    llvm.func @k(%p: !llvm.ptr<1>) attributes {nvvm.kernel} {
+      %x = llvm.mlir.addressof @"x.y" : !llvm.ptr<1>
+      %0 = llvm.load volatile %x : !llvm.ptr<1> -> i32
+      llvm.store %0, %p : i32, !llvm.ptr<1>
+      llvm.return
+    })";
+  for (const char *visibility : {"external", "internal"}) {
+    std::string text = withOthers;
+    text.replace(text.find("VISIBILITY"), 10, visibility);
+    std::string message = failureOf(text, "none");
+    EXPECT_EQ(message.find("name of a function or variable: got 'x.y'") == 0,
+              std::string(visibility) == "external")
+        << message;
+  }
 }
 
 TEST_F(GpuKernelCompilerTest, RefusesCallsOfOtherCode) {
