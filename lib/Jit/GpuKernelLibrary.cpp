@@ -10,6 +10,7 @@
 #include "KernelLibrary.h"
 #include "PtxasMemo.h"
 
+#include "sparseattn/Jit/GpuKernelPipeline.h"
 #include "sparseattn/Support/DiagnosticText.h"
 
 #include "sparseattn-rt/DeviceRouting.h"
@@ -77,6 +78,7 @@ std::string GpuKernelLibrary::notice() const {
 }
 
 void GpuKernelLibrary::registerDialects(DialectRegistry &registry) const {
+  registerGpuKernelDialects(registry); // that kernels lower through
   for (const auto &emitter : emitters)
     emitter->registerDialects(registry);
 }

@@ -46,6 +46,7 @@ public:
   const GpuTarget &getTarget() const { return compiler.getTarget(); }
   /// What a user has to know about the target; empty if nothing.
   std::string notice() const;
+  /// Those that the emitters write, and those that kernels lower through.
   void registerDialects(DialectRegistry &registry) const;
 
   /// The kernels of `specs`; `sources` says where each came from. PTX is made

@@ -288,11 +288,8 @@ Status CudaKernelBench::measureTorch() {
 }
 
 Expected<CudaKernelResults> CudaKernelBench::run() {
-  auto opened = CudaSession::open();
-  if (!opened)
-    return opened.status();
-  session = std::move(*opened);
-  results.device = session.describe();
+  // What is wrong with the options is said on machines without a GPU too.
+  SART_RETURN_IF_ERROR(GpuKernelBuild::checkAssembler(options.ptxas));
   for (const BlockSize &block : options.blocks)
     SART_RETURN_IF_ERROR(shapeOf(block, DType::BF16).verify());
   if (!options.trace.empty()) {
@@ -301,6 +298,11 @@ Expected<CudaKernelResults> CudaKernelBench::run() {
       return makeError("--trace: ", read.message());
     trace = std::move(*read);
   }
+  auto opened = CudaSession::open();
+  if (!opened)
+    return opened.status();
+  session = std::move(*opened);
+  results.device = session.describe();
   auto temporary = TemporaryFolder::create("bench");
   if (!temporary)
     return makeError(llvm::toString(temporary.takeError()));

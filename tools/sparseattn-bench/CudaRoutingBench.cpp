@@ -169,6 +169,8 @@ Status CudaRoutingBench::measureTorch() {
 }
 
 Expected<CudaRoutingResults> CudaRoutingBench::run() {
+  // What is wrong with the options is said on machines without a GPU too.
+  SART_RETURN_IF_ERROR(GpuKernelBuild::checkAssembler(options.ptxas));
   auto opened = CudaSession::open();
   if (!opened)
     return opened.status();

@@ -11,8 +11,6 @@
 #include "GpuKernelLibrary.h"
 #include "TemporaryFolder.h"
 
-#include "sparseattn/Jit/GpuKernelPipeline.h"
-
 #include "mlir/IR/MLIRContext.h"
 
 using namespace sart;
@@ -33,7 +31,6 @@ public:
       return library.status();
     engine->library = std::move(*library);
     mlir::DialectRegistry registry;
-    registerGpuKernelDialects(registry); // that kernels lower through
     engine->library->registerDialects(registry);
     engine->context.appendDialectRegistry(registry);
     engine->context.loadAllAvailableDialects();
@@ -64,6 +61,12 @@ timedKernels(Engine &engine, const std::vector<KernelSpec> &specs, double &ms,
   if (table)
     kind = sources.front().kind;
   return table;
+}
+
+Status GpuKernelBuild::checkAssembler(const std::string &ptxas) {
+  auto target = mlir::sparseattn::GpuTarget::get(ptxas);
+  return target ? Status::success()
+                : makeError(llvm::toString(target.takeError()));
 }
 
 Expected<GpuKernelBuild>

@@ -54,6 +54,9 @@ public:
        const std::vector<KernelSpec> &specs, const std::string &ptxas,
        int64_t times);
 
+  /// Refuses a `ptxas` that `make` would refuse: no GPU is needed to say so.
+  static Status checkAssembler(const std::string &ptxas);
+
   const GpuCompileRow &figures() const { return row; }
   /// The function called `entry` and how it is launched.
   struct Kernel {

@@ -390,6 +390,15 @@ pid_t startProcess(const std::string &folder) {
 
 } // namespace
 
+TEST(GpuKernelLibrary, RegistersWhatKernelsLowerThrough) {
+  auto created = GpuKernelLibrary::create(nullptr, "none", {});
+  ASSERT_TRUE(created.ok()) << created.message();
+  mlir::DialectRegistry registry;
+  (*created)->registerDialects(registry);
+  for (const char *name : {"llvm", "nvvm", "sa_sm90", "scf"})
+    EXPECT_EQ(llvm::count(registry.getDialectNames(), name), 1) << name;
+}
+
 /// Not a test: what the processes of the next test do.
 TEST(GpuKernelLibraryProcess, DISABLED_CompilesInto) {
   const char *folder = std::getenv("SPARSEATTN_TEST_CACHE");
