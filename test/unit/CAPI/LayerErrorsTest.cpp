@@ -223,7 +223,7 @@ TEST(LayerErrors, ProgramsThatAreNone) {
   EXPECT_EQ(errorOf("SAPROG"),
             "program header truncated: got 6 bytes, expected at least 16");
   EXPECT_EQ(errorOf(std::string("SAPROG\0\0\0\0\0\0\0\0\0\0", 16)),
-            "program version is not supported: got 0, expected 1");
+            "program version is not supported: got 0, expected 2");
   EXPECT_EQ(layer, nullptr);
 }
 

@@ -152,6 +152,8 @@ static void route(int64_t headDim, const DoubleLaunch &launch) {
       summary[0] += static_cast<uint32_t>(row[0]);
       for (int32_t i = 1; i <= row[0]; ++i)
         summary[1 + row[i] / 32] |= uint32_t(1) << (row[i] % 32);
+      if (record.rowTiles && row[0])
+        at<int32_t>(record.rowTiles)[block] = row[0];
     }
   }
 }

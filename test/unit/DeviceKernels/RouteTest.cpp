@@ -71,6 +71,7 @@ void DeviceRoute::check(Case c) {
   std::vector<int32_t> mask(rows * stride, -7);
   std::vector<uint32_t> summary(static_cast<size_t>(1 + (c.kvBlocks + 31) / 32),
                                 0);
+  std::vector<int32_t> rowTiles(rows, 0), wantTiles;
   std::vector<DeviceRowFigures> figures(rows);
   std::vector<DeviceRouteTotals> totals(1);
   std::vector<int32_t> keep = {0};
@@ -87,6 +88,7 @@ void DeviceRoute::check(Case c) {
   record.visible = c.visible.empty() ? 0 : device.allow(c.visible);
   record.summary = device.allow(summary);
   record.rowFigures = device.allow(figures);
+  record.rowTiles = device.allow(rowTiles);
   record.qEnd = static_cast<int32_t>(c.qBlocks);
   record.kvBlocks = static_cast<int32_t>(c.kvBlocks);
   record.qStride = record.kStride = static_cast<int32_t>(c.headDim);
@@ -128,11 +130,13 @@ void DeviceRoute::check(Case c) {
     EXPECT_EQ(figures[i].nearThreshold, stats.nearThreshold) << "row " << i;
     EXPECT_EQ(figures[i].tiles, want[0]);
     all += stats;
+    wantTiles.push_back(want[0]);
     wantSummary[0] += static_cast<uint32_t>(want[0]);
     for (int32_t n = 1; n <= want[0]; ++n)
       wantSummary[static_cast<size_t>(1 + want[n] / 32)] |= 1u << want[n] % 32;
   }
   EXPECT_EQ(summary, wantSummary);
+  EXPECT_EQ(rowTiles, wantTiles);
   EXPECT_NEAR(totals[0].keptMass, all.keptPooledMass, 1e-10);
   EXPECT_EQ(totals[0].nearThreshold, all.nearThreshold);
   EXPECT_EQ(totals[0].tiles, wantSummary[0]);
