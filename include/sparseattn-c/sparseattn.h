@@ -203,8 +203,8 @@ typedef struct sa_run_stats {
   double density;
   const int64_t *loads_before, *loads_after; /**< tiles */
   double rho_before, rho_after;
-  int64_t moves;
-  int64_t bytes_moved;      /**< remote Q, K, V of heads that moved */
+  int64_t moves;            /**< of whole heads and of rows of heads */
+  int64_t bytes_moved;      /**< remote Q, K, V of what moved */
   int64_t bytes_ulysses;    /**< remote Q, K, V, O of both all-to-alls */
   int64_t bytes_routed;     /**< remote K, V over the ring */
   int64_t bytes_dense_ring; /**< what a dense ring over all ranks would carry */

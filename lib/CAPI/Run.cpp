@@ -156,7 +156,8 @@ static void writeStats(sa_layer &layer, sa_run_stats *stats) {
   result.loads_after = run.loadsAfter.data();
   result.rho_before = run.rhoBefore;
   result.rho_after = run.rhoAfter;
-  result.moves = static_cast<int64_t>(run.plan.moves.size());
+  result.moves =
+      static_cast<int64_t>(run.plan.moves.size() + run.plan.rowMoves.size());
   result.bytes_moved = run.bytesMoved;
   result.bytes_ulysses = run.bytesExchange;
   result.bytes_routed = run.bytesRouted;

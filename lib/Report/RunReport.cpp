@@ -108,6 +108,13 @@ Object layerObject(const RunFacts &facts) {
   for (const sart::HeadMove &move : stats.plan.moves)
     moves.push_back(
         Object{{"head", move.head}, {"from", move.from}, {"to", move.to}});
+  Array rowMoves;
+  for (const sart::RowMove &move : stats.plan.rowMoves)
+    rowMoves.push_back(Object{{"head", move.head},
+                              {"q_begin", move.qBlocks.begin},
+                              {"q_end", move.qBlocks.end},
+                              {"from", move.from},
+                              {"to", move.to}});
   double mass = stats.routing.rows ? stats.routing.keptPooledMass /
                                          static_cast<double>(stats.routing.rows)
                                    : 1;
@@ -119,8 +126,9 @@ Object layerObject(const RunFacts &facts) {
                {"loads_after", list(stats.loadsAfter)},
                {"rho_before", number(stats.rhoBefore)},
                {"rho_after", number(stats.rhoAfter)},
-               {"moves", static_cast<int64_t>(stats.plan.moves.size())},
+               {"moves", static_cast<int64_t>(moves.size() + rowMoves.size())},
                {"head_moves", std::move(moves)},
+               {"row_moves", std::move(rowMoves)},
                {"bytes_moved", stats.bytesMoved},
                {"bytes_ulysses", stats.bytesExchange},
                {"bytes_routed", stats.bytesRouted},

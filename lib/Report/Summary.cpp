@@ -102,7 +102,7 @@ void writeBalanced(raw_ostream &os, const ReportModel &model) {
                   fixedText(after.mean(), 3),
               "rho: largest load over mean" +
                   std::string(model.runs.size() > 1 ? ", averaged" : "") +
-                  "; " + countText(moves, "head") + " moved");
+                  "; " + countText(moves, "move"));
   else
     writeTile(os, "balanced", "Balanced?", "not known",
               "the report has no loads");

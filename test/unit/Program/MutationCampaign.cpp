@@ -13,6 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "Support/RandomPlan.h"
+
 #include <memory>
 
 using namespace sart;
@@ -28,6 +30,23 @@ std::vector<MutationBase> test::mutationBases() {
     placement.shape.causal = causal;
     return boundOf(placement, maskFor(placement, 0.4, 17), options);
   };
+  auto moved = [&](Balance balance, int64_t ulysses, int64_t ring,
+                   int64_t heads, int64_t kvHeads) {
+    Placement placement =
+        makePlacement(ulysses, ring, heads, kvHeads, 110, 130);
+    placement.blockShards = balance == Balance::Pre;
+    TemplateOptions rows;
+    rows.planner.balance = balance;
+    rows.planner.repair = true;
+    BlockMask mask = maskFor(placement, 0.4, 17);
+    Plan plan =
+        randomPlan(placement, rows.planner, summarize(mask, placement), 3);
+    EXPECT_FALSE(plan.rowMoves.empty());
+    Expected<Program> bound =
+        buildBound(templateOf(placement, rows), mask, plan);
+    EXPECT_TRUE(bound.ok()) << bound.message();
+    return bound ? std::move(*bound) : Program();
+  };
   return {{"1 rank", random(1, 1, 3, 1, 75, 90)},
           {"2 ranks, heads change places", swapProgram()},
           {"ring 2, grouped heads", ringProgram()},
@@ -40,7 +59,11 @@ std::vector<MutationBase> test::mutationBases() {
           {"ulysses 3 x ring 2, causal", random(3, 2, 4, 4, 110, 110, true)},
           {"ring 7", random(1, 7, 2, 2, 130, 130)},
           {"ulysses 4 x ring 2, fewer heads", random(4, 2, 3, 3, 80, 100)},
-          {"ulysses 8", random(8, 1, 9, 9, 50, 50)}};
+          {"ulysses 8", random(8, 1, 9, 9, 50, 50)},
+          {"ulysses 3, rows move", moved(Balance::Split, 3, 1, 5, 5)},
+          {"ulysses 2 x ring 2, rows move", moved(Balance::Split, 2, 2, 4, 2)},
+          {"ulysses 3, planned first", moved(Balance::Pre, 3, 1, 5, 5)},
+          {"ring 3, planned first", moved(Balance::Pre, 1, 3, 2, 1)}};
 }
 
 namespace {

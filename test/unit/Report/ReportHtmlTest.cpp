@@ -259,7 +259,7 @@ TEST(ReportHtml, ShowsTheFiguresOfTheRuns) {
   std::string page = pageOf(std::move(report));
   expectClean(page);
   EXPECT_TRUE(has(page, "1.500 \u2192 1.050"));
-  EXPECT_TRUE(has(page, "averaged; 2 heads moved"));
+  EXPECT_TRUE(has(page, "averaged; 2 moves"));
   EXPECT_TRUE(has(page, ">0.375</div>"));
   EXPECT_TRUE(has(page, "(0.250 to 0.500)"));
   EXPECT_TRUE(has(page, "11.50 \u2192 21.00"));

@@ -88,7 +88,7 @@ TEST(ProgramText, EveryOpcodeComesBack) {
   list.clear();
   const Operand chunks = Operand::immediate({0, 1, 5, 1, 0, 0});
   const Operand counts = Operand::immediate({1, 0, 7});
-  const Operand work = Operand::immediate({1, 0, 1, 0, 2, 1, 2, 9});
+  const Operand work = Operand::immediate({1, 0, 1, 0, 2, 1, 2, 9, 3});
   auto add = [&](Opcode opcode, std::vector<int32_t> windows,
                  std::vector<Operand> lists) -> Instruction & {
     Instruction &instruction = list.emplace_back();

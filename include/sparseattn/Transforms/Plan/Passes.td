@@ -50,6 +50,22 @@ def InsertPlanPass : Pass<"sparseattn-insert-plan", "::mlir::ModuleOp"> {
     return %o, %lse : !q, !lse
     ```
 
+    After (`ulysses=4 balance=pre repair=true`), where q and k are pooled as they
+    come, `#placement` has `block_shards`, and the balanced plan says where the
+    tensors go:
+
+    ```mlir
+    %p0 = sparseattn.place %q, %k on #placement : !q, !q
+    %pq = sparseattn.pool %q block 128 : !q -> !pooled
+    %pk = sparseattn.pool %k block 128 : !q -> !pooled
+    %m0 = sparseattn.route %pq, %pk policy #p scale 0.1 : !pooled, !pooled -> !mask
+    %p1 = sparseattn.balance %p0, %m0 using pre repair : !mask
+    %p2 = sparseattn.demand %m0, %p1 : !mask
+    %qh = sparseattn.reshard %q, %p2 to heads : !q
+    %kh = sparseattn.reshard %k, %p2 to heads : !q
+    %vh = sparseattn.reshard %v, %p2 to heads : !q
+    ```
+
     Requires: the guarantees of `sparseattn-verify-mask`; q, k and v of `attend`
     are arguments of the function.
 
@@ -58,7 +74,7 @@ def InsertPlanPass : Pass<"sparseattn-insert-plan", "::mlir::ModuleOp"> {
     it or are left out; otherwise that is an error.
 
     Does not handle: several `attend` ops or blocks in a function; augmentation
-    of a constant mask, which has no scores: errors.
+    of a constant mask, which has no scores, and under `balance=pre`: errors.
   }];
   let options = [
     Option<"ulysses", "ulysses", "int64_t", "0",
@@ -125,7 +141,8 @@ def VerifyPlanPass : Pass<"sparseattn-verify-plan", "::mlir::ModuleOp"> {
     3. `balance` and `demand` see the mask that is attended (`balance` before
        `augment`, which uses the balanced plan);
     4. q, k and v are brought to heads exactly once, by the plan of `place`, and
-       pooled after that; o and lse are used only by a reshard to the sequence,
+       pooled after that; with `pre`, by the plan of `attend`, and pooled before,
+       on a placement with block shards; o and lse are used only by a reshard to the sequence,
        by the plan of `attend`;
     5. a fixed plan is one for the mesh and the placement, by the rules of the
        planning library;
