@@ -122,6 +122,8 @@ Denoiser::createLayer(int64_t denseSteps, bool verify) {
   layerOptions.ulysses = options.ulysses;
   layerOptions.ring = options.ring;
   layerOptions.balance = options.balance.c_str();
+  layerOptions.repair = options.repair ? 1 : 0;
+  layerOptions.augment = options.augment ? 1 : 0;
   layerOptions.dense_steps = denseSteps;
   layerOptions.check = verify ? 1 : 0;
   layerOptions.dtype = dtype == SA_BF16  ? "bf16"

@@ -153,7 +153,11 @@ plan.mlir and program.mlir; the last two are those of the last step and layer.
   --ranks N             ranks, as threads (default: 4)
   --mesh ulysses=U,ring=R
                         how the ranks are laid out (default: all Ulysses)
-  --balance NAME        none or swap (default: swap)
+  --balance NAME        none, swap (whole heads after routing), split (rows of
+                        heads after routing) or pre (heads, planned before they
+                        are exchanged) (default: swap)
+  --repair              let rows even out what --balance pre leaves
+  --augment             fill the slack of ranks with next-best tiles
   --threads N           threads (default: one for each core)
   --cache-dir DIR       where compiled kernels are kept, none: nowhere (default:
                         $XDG_CACHE_HOME/sparseattn or $HOME/.cache/sparseattn)
@@ -184,6 +188,10 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
       fail(given, "it twice", "once");
     if (argument == "--dense") {
       dense = true;
+      continue;
+    }
+    if (argument == "--repair" || argument == "--augment") {
+      (argument == "--repair" ? options.repair : options.augment) = true;
       continue;
     }
     if (argument == "--save-inputs") {
@@ -267,7 +275,8 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
     } else if (name == "--mesh") {
       meshText = value;
     } else if (name == "--balance") {
-      options.balance = parseChoice(name, value, {"none", "swap"});
+      options.balance =
+          parseChoice(name, value, {"none", "swap", "split", "pre"});
     } else if (name == "--threads") {
       options.threads = parseInteger(name, value, 1, 1024);
     } else if (name == "--cache-dir") {
@@ -288,6 +297,10 @@ bool dit::parseOptions(int argc, char **argv, Options &options,
          std::to_string(options.blockQ) + "x" + std::to_string(options.blockK) +
              " with --device cuda",
          "128x128, 128x64, 64x128 or 64x64");
+  if (options.repair && options.balance != "pre")
+    fail("--repair", "it with --balance " + options.balance, "--balance pre");
+  if (options.augment && options.balance == "pre")
+    fail("--augment", "it with --balance pre", "another balance");
   if (sampled && unchecked)
     fail("--check", "it with --no-check", "one of them");
   options.ulysses = options.ranks;

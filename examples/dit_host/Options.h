@@ -32,6 +32,7 @@ struct Options {
   std::string dtype = "fp32";            ///< bf16 on a GPU, unless it is given
   std::string device = "cpu";
   std::string balance = "swap";
+  bool repair = false, augment = false;
   std::string cacheDir = "default"; ///< as of the C API; empty: no cache
   int64_t denseSteps = 0;
   Check check = Check::Sample;

@@ -150,6 +150,8 @@ std::string dit::reportJson(const Denoised &denoised, const Options &options,
                        {"device", options.device},
                        {"dtype", options.dtype},
                        {"balance", options.balance},
+                       {"repair", options.repair},
+                       {"augment", options.augment},
                        {"dense_steps", options.denseSteps}};
   report["sampled_rows_per_head"] = denoised.rowsPerHead;
   report["psnr_noised"] = denoised.psnrNoised;

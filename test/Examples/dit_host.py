@@ -115,6 +115,8 @@ def meshes(host):
         mesh = f"ulysses={ulysses},ring={ring}"
         cases.append((f"mesh-{ulysses}-{ring}", ["--mesh", mesh]))
     cases.append(("unbalanced", ["--balance", "none"]))
+    cases.append(("split", ["--ranks", "3", "--balance", "split"]))
+    cases.append(("pre", ["--ranks", "3", "--balance", "pre", "--repair"]))
     for name, arguments in cases:
         report = host.report(name, *SMALL, "--check", *arguments)
         if not report:
@@ -195,6 +197,8 @@ def saved_inputs(host):
 def bad_input(host):
     host.refuse("no-threads", "--threads: got '0'", "--threads", "0")
     host.refuse("both-checks", "--check: got it with --no-check", "--check", "--no-check")
+    host.refuse("repair", "--repair: got it with --balance swap, expected --balance pre", "--repair")
+    host.refuse("augment", "--augment: got it with --balance pre", "--augment", "--balance", "pre")
     host.refuse("twice", "--ranks: got it twice", "--ranks", "2", "--ranks", "2")
     host.refuse("no-ranks", "--ranks: got '0'", "--ranks", "0")
     host.refuse("mesh", "must multiply to --ranks", "--mesh", "ulysses=2,ring=3", "--ranks", "4")
