@@ -54,8 +54,12 @@ Status sart::parseCalibrateOptions(int argc, char **argv,
   line.addInteger("head-dim", "N", "head dimension (default 128)", 32, 256,
                   options.headDim);
   line.addInteger("repetitions", "N",
-                  "of every figure (default 5; cuda: at least 21)", 1, 1000,
+                  "of every figure (default 3; cuda: at least 21)", 1, 1000,
                   options.repetitions);
+  line.addInteger("passes", "N",
+                  "over all shapes, of which the best figure counts (default "
+                  "5; cuda: 1)",
+                  1, 100, options.passes);
   line.addInteger("threads", "N", "of the CPU (default: one per core)", 1, 1024,
                   options.threads);
   line.addText("ptxas", "PATH", "cuda: assembler (default: the one found)",
@@ -90,7 +94,9 @@ Status sart::parseCalibrateOptions(int argc, char **argv,
                          : std::vector<int64_t>{1024, 2048, 3072};
   if (options.heads == 0)
     options.heads = gpu ? 40 : 4;
+  if (options.passes == 0)
+    options.passes = gpu ? 1 : 5;
   if (options.repetitions == 0)
-    options.repetitions = gpu ? 21 : 5;
+    options.repetitions = gpu ? 21 : 3;
   return Status::success();
 }

@@ -30,6 +30,7 @@ struct CalibrateOptions {
   std::vector<double> densities;
   std::vector<int64_t> tokens;
   int64_t heads = 0, headDim = 128, repetitions = 0, threads = 0;
+  int64_t passes = 0; ///< over all points; the best of each counts
   std::string ptxas;
   bool json = false, help = false;
 };
