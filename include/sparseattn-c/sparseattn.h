@@ -98,7 +98,8 @@ typedef struct sa_layer_options {
   size_t struct_size;
   int64_t ulysses; /**< 0: the layer text's mesh, or 1 */
   int64_t ring;    /**< 0: the layer text's mesh, or 1 */
-  /** "none", "swap", "split" or "pre"; NULL: "swap" when ulysses > 1. */
+  /** "none", "swap", "split" or "pre"; with a machine also "auto": the one with
+   *  the least predicted time; NULL: "swap" when ulysses > 1. */
   const char *balance;
   /** Non-zero: fill slack with next-best tiles (FVAttn's augmentation). */
   int augment;
@@ -115,6 +116,14 @@ typedef struct sa_layer_options {
   size_t mask_size;
   /** Non-zero: row moves even out what balance "pre" leaves. */
   int repair;
+  /** Text of a machine file, whose costs the planner decides with; NULL: tiles
+   *  cost, transfers do not. */
+  const char *machine;
+  size_t machine_size;
+  /** With a machine and without ulysses and ring: choose the mesh of so many
+   *  ranks that has the least predicted time, for `mask` or for a mask of the
+   *  density that the layer's policy is expected to select. */
+  int64_t auto_ranks;
 } sa_layer_options;
 
 /** Compiles a layer (MLIR text, sparseattn dialect). Permute ops at the
@@ -252,6 +261,15 @@ SA_API sa_status sa_layer_get_program_bytes(sa_layer *layer, const void **bytes,
                                             size_t *length);
 /** Work per rank, bytes per link, imbalance, critical path, in plain words. */
 SA_API sa_status sa_layer_explain(sa_layer *layer, const char **text,
+                                  size_t *length);
+/** What was predicted when auto_ranks or balance "auto" chose: a line for every
+ *  candidate; empty where nothing was chosen. Needs no run. */
+SA_API sa_status sa_layer_get_choice(sa_layer *layer, const char **text,
+                                     size_t *length);
+/** Predicted times of the last run's program on a machine (text of a machine
+ *  file), in plain words. */
+SA_API sa_status sa_layer_predict(sa_layer *layer, const char *machine,
+                                  size_t machine_size, const char **text,
                                   size_t *length);
 /** Chrome trace events of the last run, joined by commas, shifted by
  *  offset_us; put `[` and `]` around all of them. `label` names the run. */

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "Choice.h"
 #include "Objects.h"
 
 #include "CudaBackend.h"
@@ -253,10 +254,18 @@ sa_status sa_layer_create(sa_engine *engine, const char *text, size_t length,
                                ", expected f32, bf16 or f16"));
     layerOptions.dtype = *dtype;
   }
+  std::string choice;
+  if (sart::Status status =
+          applyMachine(*engine, {text, length}, options, layerOptions, choice);
+      !status.ok())
+    return fail(status);
   auto compiled = engine->compiler->compileLayer({text, length}, layerOptions);
   if (!compiled)
     return fail(compiled.status());
-  return finishLayer(engine, std::move(*compiled), options, layer);
+  sa_status made = finishLayer(engine, std::move(*compiled), options, layer);
+  if (made == SA_OK)
+    (*layer)->choice = std::move(choice);
+  return made;
 } catch (...) {
   return failCaught();
 }
@@ -272,10 +281,11 @@ sa_status sa_layer_create_from_program(sa_engine *engine, const void *program,
     return fail(status);
   sa_layer_options options = withDefaults(given);
   if (options.ulysses || options.ring || options.balance || options.augment ||
-      options.repair || options.dtype || options.mask)
-    return fail(
-        "options of a program: got ulysses, ring, balance, augment, "
-        "repair, dtype or mask, expected none of them: the program fixes them");
+      options.repair || options.dtype || options.mask || options.machine ||
+      options.auto_ranks)
+    return fail("options of a program: got ulysses, ring, balance, augment, "
+                "repair, dtype, mask or machine, expected none of them: the "
+                "program fixes them");
   auto compiled = engine->compiler->compileProgram(
       {static_cast<const char *>(program), length});
   if (!compiled)

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Objects.h"
 
+#include "sparseattn-rt/Timeline.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -78,6 +80,36 @@ sa_status sa_layer_explain(sa_layer *layer, const char **text,
   if (!bound)
     return fail(bound.status());
   return handOut(*layer, explainProgram(*bound), text, length);
+} catch (...) {
+  return failCaught();
+}
+
+sa_status sa_layer_get_choice(sa_layer *layer, const char **text,
+                              size_t *length) try {
+  if (!layer || !text || !length)
+    return fail("arguments: got a null pointer, expected none");
+  return handOut(*layer, layer->choice, text, length);
+} catch (...) {
+  return failCaught();
+}
+
+sa_status sa_layer_predict(sa_layer *layer, const char *machine,
+                           size_t machineSize, const char **text,
+                           size_t *length) try {
+  if (!machine)
+    return fail("arguments: got a null pointer, expected none");
+  if (checkRun(layer, text, length) != SA_OK)
+    return SA_ERROR;
+  Expected<sart::Machine> read = sart::Machine::parse({machine, machineSize});
+  if (!read)
+    return fail(sart::concat("machine: ", read.message()));
+  Expected<sart::Program> bound = layer->executor->boundProgram();
+  if (!bound)
+    return fail(bound.status());
+  Expected<sart::Timeline> timeline = sart::simulate(*bound, *read);
+  if (!timeline)
+    return fail(timeline.status());
+  return handOut(*layer, sart::explainTimeline(*bound, *read), text, length);
 } catch (...) {
   return failCaught();
 }

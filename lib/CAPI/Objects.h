@@ -43,6 +43,7 @@ struct sa_layer {
   std::shared_ptr<mlir::sparseattn::LayerCompiler> compiler;
   std::shared_ptr<sart::ThreadPool> pool;
   mlir::sparseattn::CompiledLayer compiled;
+  std::string choice; ///< of mesh and balance
   double engineMs = 0;
   std::shared_ptr<sart::DiskCache> cache;
   sart::CacheCounters cacheCounters; ///< of sa_layer_get_compile_info

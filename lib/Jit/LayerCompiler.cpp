@@ -211,8 +211,14 @@ LayerCompiler::compileLayer(std::string_view text,
   plan.repair = options.repair;
   PassManager front(&context, ModuleOp::getOperationName());
   buildMaskPipeline(front);
-  buildPlanPipeline(front, plan);
+  buildPlacePipeline(front, plan);
   if (failed(front.run(*module)))
+    return diagnostics.failure("plan phase");
+  if (options.machine && failed(setCosts(*module, *options.machine)))
+    return diagnostics.failure("plan phase");
+  PassManager planned(&context, ModuleOp::getOperationName());
+  buildConstantPlanPipeline(planned);
+  if (failed(planned.run(*module)))
     return diagnostics.failure("plan phase");
 
   CompiledLayer compiled;
@@ -283,11 +289,12 @@ Expected<CompiledLayer> LayerCompiler::compileProgram(std::string_view text) {
 }
 
 /// The lines of the module's text without its plan, and without the algorithm
-/// that would make another one.
+/// and the costs that would make another one.
 static SmallVector<std::string> linesWithoutPlan(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
   copy->walk([](BalanceOp op) {
     op.removeFixedPlanAttr();
+    op.removeCostAttr();
     op.setAlgorithm(BalanceAlgorithm::None);
   });
   SmallVector<std::string> lines;

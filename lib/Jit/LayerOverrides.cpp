@@ -10,6 +10,7 @@
 
 #include "sparseattn/Dialect/Comm/IR/Comm.h"
 #include "sparseattn/Dialect/SparseAttn/IR/SparseAttn.h"
+#include "sparseattn/Target/Plan/Plan.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -85,4 +86,23 @@ LogicalResult mlir::sparseattn::overrideMask(func::FuncOp layer,
       cast<DenseIntElementsAttr>(DenseElementsAttr::get(tensor, values)));
   attend.getMaskMutable().assign(mask);
   return success();
+}
+
+LogicalResult mlir::sparseattn::setCosts(ModuleOp module,
+                                         const sart::Machine &machine) {
+  WalkResult result = module.walk([&](BalanceOp balance) {
+    auto place = balance.getPlan().getDefiningOp<PlaceOp>();
+    if (balance.getCostAttr() || !place)
+      return WalkResult::advance();
+    FailureOr<sart::Placement> placement =
+        toPlacement(place, balance.getMask().getType());
+    if (failed(placement))
+      return WalkResult::interrupt();
+    sart::CostModel cost = machine.costModel(*placement);
+    balance.setCostAttr(CostModelAttr::get(balance.getContext(), cost.tilePs,
+                                           cost.rowPs, cost.transferPs,
+                                           cost.bytePs, cost.scheduleNs));
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }

@@ -9,6 +9,7 @@
 #define SPARSEATTN_LIB_JIT_LAYEROVERRIDES_H
 
 #include "sparseattn-rt/DType.h"
+#include "sparseattn-rt/Machine.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -30,6 +31,9 @@ void overrideElementType(func::FuncOp layer, sart::DType dtype);
 /// Puts an explicit mask in place of what makes the attend op's mask: `bits`,
 /// one byte per (head, q-block, kv-block). Refuses a wrong size.
 LogicalResult overrideMask(func::FuncOp layer, ArrayRef<uint8_t> bits);
+
+/// Puts the machine's costs on every balance op that has none.
+LogicalResult setCosts(ModuleOp module, const sart::Machine &machine);
 
 } // namespace sparseattn
 } // namespace mlir

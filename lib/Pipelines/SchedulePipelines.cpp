@@ -25,8 +25,8 @@ void mlir::sparseattn::buildMaskPipeline(OpPassManager &manager) {
   manager.addPass(createVerifyMaskPass());
 }
 
-void mlir::sparseattn::buildPlanPipeline(OpPassManager &manager,
-                                         const PlanPipelineOptions &options) {
+void mlir::sparseattn::buildPlacePipeline(OpPassManager &manager,
+                                          const PlanPipelineOptions &options) {
   InsertPlanPassOptions insert;
   insert.ulysses = options.ulysses;
   insert.ring = options.ring;
@@ -34,8 +34,17 @@ void mlir::sparseattn::buildPlanPipeline(OpPassManager &manager,
   insert.augment = options.augment;
   insert.repair = options.repair;
   manager.addPass(createInsertPlanPass(insert));
+}
+
+void mlir::sparseattn::buildConstantPlanPipeline(OpPassManager &manager) {
   manager.addPass(createPlanConstantMasksPass());
   manager.addPass(createVerifyPlanPass());
+}
+
+void mlir::sparseattn::buildPlanPipeline(OpPassManager &manager,
+                                         const PlanPipelineOptions &options) {
+  buildPlacePipeline(manager, options);
+  buildConstantPlanPipeline(manager);
 }
 
 void mlir::sparseattn::buildCommPipeline(OpPassManager &manager) {

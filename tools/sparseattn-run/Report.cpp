@@ -61,6 +61,21 @@ Expected<std::string> sart::makeReport(sa_layer *layer,
   return report.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+Expected<std::string> sart::explainRun(sa_layer *layer,
+                                       const std::string &machine) {
+  const char *text = nullptr;
+  size_t length = 0;
+  if (sa_layer_explain(layer, &text, &length) != SA_OK)
+    return Status::error(sa_last_error());
+  std::string result(text, length);
+  if (machine.empty())
+    return result;
+  if (sa_layer_predict(layer, machine.data(), machine.size(), &text, &length) !=
+      SA_OK)
+    return Status::error(sa_last_error());
+  return result + std::string(text, length);
+}
+
 Expected<std::string> sart::makeReportPage(const std::string &report) {
   const char *page = nullptr;
   size_t length = 0;

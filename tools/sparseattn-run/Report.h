@@ -20,6 +20,10 @@ Expected<std::string> makeReport(sa_layer *layer,
                                  const std::string &title,
                                  const CheckResult *check);
 
+/// The last run in words, with times on a machine (text of a machine file)
+/// unless that is empty.
+Expected<std::string> explainRun(sa_layer *layer, const std::string &machine);
+
 /// A report as an HTML page.
 Expected<std::string> makeReportPage(const std::string &report);
 

@@ -8,6 +8,7 @@
 #include "RunOptions.h"
 
 #include "CommandLine.h"
+#include "MachineOption.h"
 #include "MeshOption.h"
 
 #include <cmath>
@@ -101,6 +102,27 @@ static Status checkCombination(const CommandOptions &options,
   return Status::success();
 }
 
+/// The machine, and what needs one.
+static Status readMachine(CommandOptions &options) {
+  if (options.machine.empty()) {
+    bool mesh = options.mesh == "auto";
+    if (mesh || options.balance == "auto")
+      return makeError(mesh ? "--mesh" : "--balance",
+                       ": got 'auto' without --machine, expected --machine "
+                       "M.json, which has what it is chosen by");
+    return Status::success();
+  }
+  if (options.mesh == "auto" && options.ranks == 0)
+    return makeError("--ranks: got none with --mesh auto, expected the number "
+                     "of ranks");
+  options.autoRanks = options.mesh == "auto" ? options.ranks : 0;
+  Expected<Machine> machine = loadMachine(options.machine);
+  if (!machine)
+    return machine.status();
+  options.machineText = machine->text();
+  return Status::success();
+}
+
 /// No output may replace an input or another output.
 static Status checkDistinctFiles(const CommandOptions &options) {
   struct File {
@@ -142,9 +164,14 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
                options.outputs);
   line.addInteger("ranks", "N", "number of ranks", 1, maxLocalRanks,
                   options.ranks);
-  line.addText("mesh", "ulysses=U,ring=R", "mesh of ranks", options.mesh);
-  line.addChoice("balance", "how ranks are balanced",
-                 {"none", "swap", "split", "pre"}, options.balance, {"auto"});
+  line.addText("mesh", "ulysses=U,ring=R",
+               "mesh of ranks; auto, with --machine: the one with the least "
+               "predicted time",
+               options.mesh);
+  line.addChoice("balance",
+                 "how ranks are balanced; auto, with --machine: as the least "
+                 "predicted time says",
+                 {"none", "swap", "split", "pre", "auto"}, options.balance);
   line.addFlag("repair", "even out with row moves what --balance pre leaves",
                options.repair);
   line.addFlag("augment", "fill slack with next-best blocks", options.augment);
@@ -226,7 +253,10 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   line.addInteger("timeout-ms", "N",
                   "bound of every wait between ranks (default 60000)", 1,
                   86400000, options.timeoutMs);
-  line.addLater("machine");
+  line.addText("machine", "M.json",
+               "costs for planning, and predicted times with --explain: a "
+               "file, or the name of one that came along (h200x8, ...)",
+               options.machine);
   helpText = line.help();
   SART_RETURN_IF_ERROR(line.parse(argc, argv));
   options.help = line.helpRequested();
@@ -235,7 +265,10 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
   SART_RETURN_IF_ERROR(checkCombination(options, line));
   if (!line.positionals().empty())
     options.layerPath = line.positionals().front();
-  Expected<MeshOption> mesh = parseMesh(options.mesh, options.ranks);
+  SART_RETURN_IF_ERROR(readMachine(options));
+  Expected<MeshOption> mesh = options.mesh == "auto"
+                                  ? Expected<MeshOption>(MeshOption())
+                                  : parseMesh(options.mesh, options.ranks);
   if (!mesh)
     return mesh.status();
   if (options.cacheDir == "none")

@@ -25,6 +25,8 @@ struct CommandOptions {
   int64_t ranks = 0; ///< 0: from the mesh, or 1
   std::string mesh;  ///< ulysses=U,ring=R
   std::string balance;
+  std::string machine;     ///< name or file
+  std::string machineText; ///< derived: its contents
   bool repair = false;
   bool augment = false;
   std::string device = "cpu", ptxas, transport = "local", dtype;
@@ -39,6 +41,7 @@ struct CommandOptions {
   int64_t threads = 0, timeoutMs = 0;
   // Derived.
   int64_t ulysses = 0, ring = 0; ///< 0: the layer text's mesh
+  int64_t autoRanks = 0;         ///< --mesh auto over so many
   int64_t blockQ = 128, blockK = 128;
   double scaleValue = 0; ///< 0: 1 / sqrt(head_dim)
 };

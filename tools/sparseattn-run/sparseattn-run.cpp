@@ -64,6 +64,11 @@ Status Run::execute() {
   if (options.attend && options.device == "cuda")
     SART_RETURN_IF_ERROR(checkAttendOnGpu(options, inputs));
   SART_RETURN_IF_ERROR(createLayer());
+  const char *choice = nullptr;
+  size_t length = 0;
+  if (sa_layer_get_choice(layer.get(), &choice, &length) != SA_OK)
+    return lastError();
+  std::fwrite(choice, 1, length, stdout);
   if (*compileInfo.notice)
     std::fprintf(stderr, "notice: %s\n", compileInfo.notice);
   if (options.compileOnly) {
@@ -84,11 +89,10 @@ Status Run::execute() {
       makeSummary(info, stats, options.check ? &checkResult : nullptr).c_str(),
       stdout);
   if (options.explain) {
-    const char *text = nullptr;
-    size_t length = 0;
-    if (sa_layer_explain(layer.get(), &text, &length) != SA_OK)
-      return lastError();
-    std::fwrite(text, 1, length, stdout);
+    Expected<std::string> text = explainRun(layer.get(), options.machineText);
+    if (!text)
+      return text.status();
+    std::fwrite(text->data(), 1, text->size(), stdout);
   }
   if (options.check && !checkResult.passed())
     return makeError("largest error against the reference: got ",
@@ -153,6 +157,11 @@ Status Run::createLayer() {
   layerOptions.ring = options.ring;
   layerOptions.balance =
       options.balance.empty() ? nullptr : options.balance.c_str();
+  if (options.program.empty() && !options.machineText.empty()) {
+    layerOptions.machine = options.machineText.data();
+    layerOptions.machine_size = options.machineText.size();
+    layerOptions.auto_ranks = options.autoRanks;
+  }
   layerOptions.repair = options.repair;
   layerOptions.augment = options.augment;
   layerOptions.check = options.check;

@@ -77,6 +77,7 @@ Prediction::bindFile(const std::string &contents, bool isProgram) const {
   if (!options.autoBalance())
     layerOptions.balance = options.balance;
   layerOptions.augment = options.augment;
+  layerOptions.machine = std::make_shared<const Machine>(machine);
   Expected<CompiledLayer> layer =
       isProgram ? (*compiler)->compileProgram(contents)
                 : (*compiler)->compileLayer(contents, layerOptions);

@@ -10,6 +10,7 @@
 
 #include "sparseattn-rt/DiskCache.h"
 #include "sparseattn-rt/Executable.h"
+#include "sparseattn-rt/Machine.h"
 #include "sparseattn-rt/Order.h"
 #include "sparseattn-rt/Program.h"
 
@@ -47,6 +48,8 @@ struct LayerOptions {
   std::optional<sart::DType> dtype;
   const uint8_t *mask = nullptr; ///< bytes [heads][q-blocks][kv-blocks]
   size_t maskSize = 0;
+  /// Its costs are what the planner decides with, where the text has none.
+  std::shared_ptr<const sart::Machine> machine;
 };
 
 /// Where a kernel of a layer came from.

@@ -55,6 +55,11 @@ void buildMaskPipeline(OpPassManager &manager);
 /// Placement, balance, demand; plans of constant masks.
 void buildPlanPipeline(OpPassManager &manager,
                        const PlanPipelineOptions &options);
+/// The two halves of it: placement, balance and demand as ops; plans of
+/// constant masks, verified.
+void buildPlacePipeline(OpPassManager &manager,
+                        const PlanPipelineOptions &options);
+void buildConstantPlanPipeline(OpPassManager &manager);
 /// The schedule, verified.
 void buildCommPipeline(OpPassManager &manager);
 /// The kernels that the schedule calls.
