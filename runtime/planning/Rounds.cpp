@@ -150,9 +150,9 @@ int64_t OpenShop::run(Transfers &transfers) {
   receiveLeft = ports.receive;
   sendFree.assign(static_cast<size_t>(ranks), 0);
   receiveFree.assign(static_cast<size_t>(ranks), 0);
-  std::vector<Pair> best;
+  std::vector<Pair> best(static_cast<size_t>(ranks));
   for (int64_t from = 0; from < ranks; ++from)
-    best.push_back(bestOf(from));
+    best[static_cast<size_t>(from)] = bestOf(from);
   int64_t makespan = 0;
   for (;;) {
     int64_t from = -1;

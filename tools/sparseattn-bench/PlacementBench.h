@@ -8,8 +8,10 @@
 #ifndef SPARSEATTN_TOOLS_BENCH_PLACEMENTBENCH_H
 #define SPARSEATTN_TOOLS_BENCH_PLACEMENTBENCH_H
 
+#include "sparseattn-rt/Hybrid.h"
 #include "sparseattn-rt/RingPlacement.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
@@ -28,6 +30,10 @@ struct PlacementOptions {
   /// of side 2^hilbertBits. The public ones take 128.
   int64_t hilbertBits = 7;
   RepairOptions repair;
+  /// Compare Ulysses x ring meshes on a machine instead.
+  bool hybrid = false;
+  std::string machine;
+  int64_t headDim = 128;
   bool json = false;
   bool help = false;
 };
@@ -68,6 +74,26 @@ void printTable(const PlacementOptions &options,
                 const PlacementResults &results, llvm::raw_ostream &os);
 void printJson(const PlacementOptions &options, const PlacementResults &results,
                llvm::raw_ostream &os);
+
+/// Meshes for the first mask of a trace, and the chosen one of them.
+struct HybridChoice {
+  std::vector<HybridPlan> plans;
+  size_t chosen = 0;
+  int64_t planUs = 0;
+};
+struct HybridResult {
+  std::string file, machine;
+  HybridChoice plain, pipelined; ///< by the time without and with pipelining
+};
+using HybridResults = std::vector<HybridResult>;
+Expected<HybridResults> runHybridBench(const PlacementOptions &options);
+void printTable(const PlacementOptions &options, const HybridResults &results,
+                llvm::raw_ostream &os);
+void printJson(const PlacementOptions &options, const HybridResults &results,
+               llvm::raw_ostream &os);
+
+/// Six digits after the point are enough, and read well.
+void writeNumber(llvm::json::OStream &json, llvm::StringRef name, double value);
 
 } // namespace sart
 

@@ -58,6 +58,16 @@ Status sart::parsePlacementOptions(int argc, char **argv,
                   "thousandths of the rows that may move to save bytes, those "
                   "that balance included (default 100)",
                   0, 1000, options.repair.movedMilli);
+  line.addFlag("hybrid",
+               "compare Ulysses x ring meshes on a machine instead, for the "
+               "first mask of each trace",
+               options.hybrid);
+  line.addText("machine", "FILE",
+               "with --hybrid: machine file, or the name of a shipped one",
+               options.machine);
+  line.addInteger("head-dim", "N",
+                  "with --hybrid: head dimension (default 128)", 32, 256,
+                  options.headDim);
   line.addFlag("json", "print JSON instead of a table", options.json);
   helpText = line.help();
   SART_RETURN_IF_ERROR(line.parse(argc, argv));
@@ -66,6 +76,10 @@ Status sart::parsePlacementOptions(int argc, char **argv,
     return Status::success();
   options.traces.insert(options.traces.end(), line.positionals().begin(),
                         line.positionals().end());
+  if (options.hybrid == options.machine.empty())
+    return makeError(options.hybrid
+                         ? "--machine: got none, expected a file with --hybrid"
+                         : "--machine: got it without --hybrid, expected both");
   if (options.traces.empty())
     return makeError("--traces: got none, expected at least one file");
   return Status::success();

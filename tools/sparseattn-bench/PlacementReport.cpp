@@ -12,9 +12,8 @@
 
 using namespace sart;
 
-/// Six digits after the point are enough, and read well.
-static void writeNumber(llvm::json::OStream &json, llvm::StringRef name,
-                        double value) {
+void sart::writeNumber(llvm::json::OStream &json, llvm::StringRef name,
+                       double value) {
   json.attributeBegin(name);
   json.rawValue(
       [&](llvm::raw_ostream &os) { os << llvm::format("%.6f", value); });

@@ -31,7 +31,7 @@ static constexpr const char *kHelp =
     "cuBLAS,\n           cuDNN and FlexAttention\n"
     "  routing  routing kernels of a GPU against plain PyTorch\n"
     "  calibrate  what a machine file says: kernels, launches, copies\n"
-    "  placement\n           kv-blocks that recorded masks send over a ring\n"
+    "  placement  kv-blocks that recorded masks send over a ring; meshes\n"
     "\n"
     "`sparseattn-bench kernels --help` lists the options of one.\n";
 
@@ -85,7 +85,8 @@ static int runPlacement(int argc, char **argv) {
     return reportError(status);
   if (options.help)
     return printAll(helpText);
-  return print(options, runPlacementBench(options));
+  return options.hybrid ? print(options, runHybridBench(options))
+                        : print(options, runPlacementBench(options));
 }
 
 static int runCalibrate(int argc, char **argv) {
