@@ -95,10 +95,11 @@ sart::divideInProportion(int64_t amount,
   return shares;
 }
 
-std::vector<int64_t> sart::planExtraTiles(const MaskSummary &summary,
-                                          const Placement &placement,
-                                          const std::vector<HeadMove> &moves,
-                                          const PlannerOptions &options) {
+std::vector<int64_t>
+sart::planExtraTiles(const MaskSummary &summary, const Placement &placement,
+                     const std::vector<HeadMove> &moves,
+                     const PlannerOptions &options,
+                     const std::vector<RowMove> &rowMoves) {
   const Mesh &mesh = placement.mesh;
   int64_t heads = placement.shape.heads;
   std::vector<int64_t> budgets(static_cast<size_t>(heads * mesh.ring), 0);
@@ -106,6 +107,10 @@ std::vector<int64_t> sart::planExtraTiles(const MaskSummary &summary,
   moved.moves = moves;
   std::vector<int64_t> owners = moved.owners(placement);
   std::vector<int64_t> loads = rankLoads(summary.loads, owners, mesh);
+  applyRowMoves(summary, rowMoves, loads);
+  std::vector<bool> isSplit(static_cast<size_t>(heads), false);
+  for (const RowMove &move : rowMoves)
+    isSplit[static_cast<size_t>(move.head)] = true;
   int64_t largest = *std::max_element(loads.begin(), loads.end());
   std::vector<std::vector<int64_t>> visible;
   visible.reserve(static_cast<size_t>(mesh.ring));
@@ -120,7 +125,8 @@ std::vector<int64_t> sart::planExtraTiles(const MaskSummary &summary,
     Range initial = placement.headsOf(u);
     std::vector<int64_t> stayed, room;
     for (int64_t head = initial.begin; head < initial.end; ++head) {
-      if (owners[static_cast<size_t>(head)] != u)
+      if (owners[static_cast<size_t>(head)] != u ||
+          isSplit[static_cast<size_t>(head)])
         continue;
       stayed.push_back(head);
       room.push_back(certainRoom(summary, placement, head, r,

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "sparseattn-rt/Planner.h"
+#include "Decision.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,8 +14,6 @@
 using namespace sart;
 
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 Status checkMilli(const char *what, int64_t value, int64_t least,
                   int64_t greatest) {
@@ -30,56 +29,6 @@ Status checkCost(const char *what, int64_t value) {
     return makeError(what, " out of range: got ", value, ", expected 0 to ",
                      most);
   return Status::success();
-}
-
-/// rho >= milli / 1000, without rounding.
-bool reaches(const std::vector<int64_t> &loads, int64_t milli) {
-  Wide largest = 0, sum = 0;
-  for (int64_t load : loads) {
-    largest = std::max<Wide>(largest, load);
-    sum += load;
-  }
-  return largest * static_cast<Wide>(loads.size()) * 1000 >= sum * milli;
-}
-
-/// Time of the slowest rank in picoseconds: tiles, and rows of every head.
-Wide slowest(const HeadLoads &loads, const std::vector<int64_t> &owners,
-             const Placement &placement, const CostModel &cost) {
-  std::vector<int64_t> tiles = rankLoads(loads, owners, placement.mesh);
-  std::vector<int64_t> owned(static_cast<size_t>(placement.mesh.ulysses), 0);
-  for (int64_t owner : owners)
-    ++owned[static_cast<size_t>(owner)];
-  Wide result = 0;
-  for (int64_t rank = 0; rank < placement.mesh.ranks(); ++rank) {
-    Wide rows =
-        Wide(owned[static_cast<size_t>(placement.mesh.ulyssesIndex(rank))]) *
-        placement.qBlocksOf(placement.mesh.ringIndex(rank)).size();
-    result =
-        std::max(result, Wide(tiles[static_cast<size_t>(rank)]) * cost.tilePs +
-                             rows * cost.rowPs);
-  }
-  return result;
-}
-
-/// Transfers of the moves run side by side, so the largest one counts: one
-/// latency, and the rows of Q, K and V in the largest segment.
-Wide transferCost(const std::vector<HeadMove> &moves,
-                  const Placement &placement, const CostModel &cost) {
-  const LayerShape &shape = placement.shape;
-  Wide rowBytes = shape.headDim * byteSize(shape.dtype);
-  Wide most = 0;
-  for (const HeadMove &move : moves) {
-    Range present = placement.kvHeadsOf(move.to);
-    int64_t kvHead = shape.kvHeadOf(move.head);
-    bool shared = kvHead >= present.begin && kvHead < present.end;
-    for (int64_t r = 0; r < placement.mesh.ring; ++r) {
-      Wide rows = placement.qTokensOf(r).size();
-      if (!shared)
-        rows += 2 * placement.kvTokensOf(r).size();
-      most = std::max(most, rows * rowBytes);
-    }
-  }
-  return cost.transferPs + most * cost.bytePs;
 }
 
 } // namespace
@@ -122,43 +71,34 @@ Status PlannerOptions::verify() const {
   return checkCost("nanoseconds of scheduling", cost.scheduleNs);
 }
 
-Expected<Plan> sart::makePlan(const MaskSummary &summary,
+Status sart::verifyPlanInputs(const MaskSummary &summary,
                               const Placement &placement,
-                              const PlannerOptions &options, int64_t *planNs) {
-  auto start = std::chrono::steady_clock::now();
+                              const PlannerOptions &options) {
   SART_RETURN_IF_ERROR(placement.verify());
   SART_RETURN_IF_ERROR(options.verify());
-  SART_RETURN_IF_ERROR(summary.verify(placement));
+  return summary.verify(placement);
+}
 
+Plan sart::completePlan(Decision decision, const MaskSummary &summary,
+                        const Placement &placement,
+                        const PlannerOptions &options) {
   Plan plan;
   plan.mesh = placement.mesh;
   plan.heads = placement.shape.heads;
   plan.kvHeads = placement.shape.kvHeads;
   plan.qBlocks = placement.shape.qBlocks();
   plan.kvBlocks = placement.shape.kvBlocks();
+  plan.loadsBefore =
+      rankLoads(summary.loads, plan.owners(placement), plan.mesh);
+  plan.moves = std::move(decision.moves);
+  plan.rowMoves = std::move(decision.rowMoves);
   std::vector<int64_t> owners = plan.owners(placement);
-  plan.loadsBefore = rankLoads(summary.loads, owners, plan.mesh);
-
-  if (options.balance == Balance::Swap &&
-      reaches(plan.loadsBefore, options.k2Milli)) {
-    Plan moved = plan;
-    moved.moves = planSwaps(summary.loads, placement);
-    std::vector<int64_t> newOwners = moved.owners(placement);
-    Wide gain = slowest(summary.loads, owners, placement, options.cost) -
-                slowest(summary.loads, newOwners, placement, options.cost);
-    Wide price = Wide(options.cost.scheduleNs) * 1000 +
-                 transferCost(moved.moves, placement, options.cost);
-    if (gain > price) {
-      plan = std::move(moved);
-      owners = std::move(newOwners);
-    }
-  }
   plan.loadsAfter = rankLoads(summary.loads, owners, plan.mesh);
   applyRowMoves(summary, plan.rowMoves, plan.loadsAfter);
 
   if (options.augment && reaches(plan.loadsBefore, options.k1Milli)) {
     std::vector<int64_t> budgets =
-        planExtraTiles(summary, placement, plan.moves, options);
+        planExtraTiles(summary, placement, plan.moves, options, plan.rowMoves);
     for (int64_t head = 0; head < plan.heads; ++head)
       for (int64_t r = 0; r < plan.mesh.ring; ++r) {
         int64_t tiles = budgets[static_cast<size_t>(head * plan.mesh.ring + r)];
@@ -170,6 +110,16 @@ Expected<Plan> sart::makePlan(const MaskSummary &summary,
       }
   }
   plan.transfers = computeDemand(summary, placement, owners, plan.rowMoves);
+  return plan;
+}
+
+Expected<Plan> sart::makePlan(const MaskSummary &summary,
+                              const Placement &placement,
+                              const PlannerOptions &options, int64_t *planNs) {
+  auto start = std::chrono::steady_clock::now();
+  SART_RETURN_IF_ERROR(verifyPlanInputs(summary, placement, options));
+  Plan plan = completePlan(decide(summary, placement, options), summary,
+                           placement, options);
   if (planNs)
     *planNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
                   std::chrono::steady_clock::now() - start)

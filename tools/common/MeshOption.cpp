@@ -11,7 +11,8 @@
 
 using namespace sart;
 
-Expected<MeshOption> sart::parseMesh(const std::string &mesh, int64_t ranks) {
+Expected<MeshOption> sart::parseMesh(const std::string &mesh, int64_t ranks,
+                                     int64_t most) {
   MeshOption option;
   if (mesh.empty()) {
     if (ranks > 0)
@@ -35,8 +36,8 @@ Expected<MeshOption> sart::parseMesh(const std::string &mesh, int64_t ranks) {
     std::string axis = part.substr(0, equals);
     if (axis != "ulysses" && axis != "ring")
       return malformed;
-    Expected<int64_t> size = parseInteger(
-        "--mesh " + axis, part.substr(equals + 1), 1, maxLocalRanks);
+    Expected<int64_t> size =
+        parseInteger("--mesh " + axis, part.substr(equals + 1), 1, most);
     if (!size)
       return size.status();
     int64_t &target = axis == "ulysses" ? option.ulysses : option.ring;
@@ -52,8 +53,8 @@ Expected<MeshOption> sart::parseMesh(const std::string &mesh, int64_t ranks) {
   if (ranks > 0 && product != ranks)
     return makeError("--mesh ", mesh, " must multiply to --ranks: got ",
                      product, ", expected ", ranks);
-  if (product > maxLocalRanks)
+  if (product > most)
     return makeError("--mesh ", mesh, ": got ", product,
-                     " ranks, expected at most ", maxLocalRanks);
+                     " ranks, expected at most ", most);
   return option;
 }

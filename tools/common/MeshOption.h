@@ -26,8 +26,9 @@ struct MeshOption {
 /// `mesh` is the value of --mesh (`ulysses=U,ring=R`, an axis that is left out
 /// is 1; empty: not given), `ranks` that of --ranks (0: not given). Without
 /// --mesh all ranks are one Ulysses group. Refuses a mesh that does not
-/// multiply to the ranks.
-Expected<MeshOption> parseMesh(const std::string &mesh, int64_t ranks);
+/// multiply to the ranks, or has more than `most`.
+Expected<MeshOption> parseMesh(const std::string &mesh, int64_t ranks,
+                               int64_t most = maxLocalRanks);
 
 } // namespace sart
 

@@ -10,6 +10,7 @@
 #include "CudaRoutingBench.h"
 #include "KernelBench.h"
 #include "PlacementBench.h"
+#include "PlanBench.h"
 
 #include "CommandLine.h"
 
@@ -22,7 +23,8 @@
 using namespace sart;
 
 static constexpr const char *kHelp =
-    "usage: sparseattn-bench kernels|routing|placement|calibrate [options]\n"
+    "usage: sparseattn-bench kernels|routing|plan|placement|calibrate "
+    "[options]\n"
     "\n"
     "Measures a part of sparseattn against the baselines present, in turn in "
     "one\nprocess; prints medians and their spread.\n"
@@ -31,6 +33,7 @@ static constexpr const char *kHelp =
     "cuBLAS,\n           cuDNN and FlexAttention\n"
     "  routing  routing kernels of a GPU against plain PyTorch\n"
     "  calibrate  what a machine file says: kernels, launches, copies\n"
+    "  plan     planners over recorded masks: balance, transfers, time\n"
     "  placement  kv-blocks that recorded masks send over a ring; meshes\n"
     "\n"
     "`sparseattn-bench kernels --help` lists the options of one.\n";
@@ -77,6 +80,17 @@ static int runRouting(int argc, char **argv) {
   return print(options, runCudaRoutingBench(options));
 }
 
+static int runPlan(int argc, char **argv) {
+  PlanOptions options;
+  std::string helpText;
+  if (Status status = parsePlanOptions(argc, argv, options, helpText);
+      !status.ok())
+    return reportError(status);
+  if (options.help)
+    return printAll(helpText);
+  return print(options, runPlanBench(options));
+}
+
 static int runPlacement(int argc, char **argv) {
   PlacementOptions options;
   std::string helpText;
@@ -110,19 +124,20 @@ static int runBench(int argc, char **argv) {
     return runRouting(argc - 1, argv + 1);
   if (command == "calibrate")
     return runCalibrate(argc - 1, argv + 1);
+  if (command == "plan")
+    return runPlan(argc - 1, argv + 1);
   if (command == "placement")
     return runPlacement(argc - 1, argv + 1);
-  for (const char *later : {"plan", "transport"})
-    if (command == later)
-      return reportError(makeError("benchmark: got '", later,
-                                   "' (not in this version), expected kernels, "
-                                   "routing, placement or calibrate"));
+  constexpr const char *names =
+      "kernels, routing, plan, placement or calibrate";
+  if (command == "transport")
+    return reportError(makeError("benchmark: got 'transport' (not in this "
+                                 "version), expected ",
+                                 names));
   if (command.empty())
-    return reportError(makeError("benchmark: got none, expected kernels, "
-                                 "routing, placement or calibrate"));
-  return reportError(
-      makeError("benchmark: got '", std::string(command),
-                "', expected kernels, routing, placement or calibrate"));
+    return reportError(makeError("benchmark: got none, expected ", names));
+  return reportError(makeError("benchmark: got '", std::string(command),
+                               "', expected ", names));
 }
 
 int main(int argc, char **argv) {

@@ -132,16 +132,18 @@ computeDemand(const MaskSummary &summary, const Placement &placement,
 
 /// Slack-aware augmentation, the part that every rank decides alike: extra
 /// tiles that each head may take in each ring segment, budgets[head * ring +
-/// r]. Ranks whose slack exceeds n2 spend n1 of it on the heads that stayed,
-/// in proportion to their unselected tiles, integer remainders by largest
-/// fraction, never above the largest load. Extra tiles use visible kv-blocks of
-/// the rank's own ring segment only, so that demand does not change. Every
-/// budget can be spent: with several segments the unselected tiles of the own
-/// segment are counted from below, as far as the summary tells them.
+/// r]. Ranks whose slack exceeds n2 spend n1 of it on the heads that stayed
+/// whole, in proportion to their unselected tiles, integer remainders by
+/// largest fraction, never above the largest load. Extra tiles use visible
+/// kv-blocks of the rank's own ring segment only, so that demand does not
+/// change. Every budget can be spent: with several segments the unselected
+/// tiles of the own segment are counted from below, as far as the summary tells
+/// them.
 std::vector<int64_t> planExtraTiles(const MaskSummary &summary,
                                     const Placement &placement,
                                     const std::vector<HeadMove> &moves,
-                                    const PlannerOptions &options);
+                                    const PlannerOptions &options,
+                                    const std::vector<RowMove> &rowMoves = {});
 /// The part that the rank which owns the head does: spends `budget` on rows
 /// `rows` of one head, in proportion to the unselected kv-blocks of
 /// `kvRange`, next-best first by (score descending, index ascending). `scores`
