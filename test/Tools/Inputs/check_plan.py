@@ -64,10 +64,14 @@ for row, own in zip((loads, rows), swap):
     at_most(row, mean_rho_after=1.007, worst_rho_after=1.01, bytes=0.2 * own["bytes"])
 at_most(small, mean_rho_after=1.02, worst_rho_after=1.03, transfers=7)
 
-for row in read("augment"):
-    at_most(row["augmented"], mean_rho=1.03, worst_rho=1.07, worst_growth=1.005)
-    assert row["augmented"]["mean_rho"] < row["mean_rho_after"], row
-    if "tail" in row:
-        at_most(row["tail"]["longest"], mean=1.005, worst=1.01)
-        at_most(row["tail"]["longest_per_head"], mean=1.01)
-        assert row["tail"]["natural"]["mean"] > 1.04, row
+# Published thresholds, and ones that fill nearly all slack.
+for what, mean, worst in (("augment", 1.025, 1.06), ("fill", 1.01, 1.02)):
+    for row in read(what):
+        at_most(row["augmented"], mean_rho=mean, worst_rho=worst, worst_growth=1.005)
+        assert row["augmented"]["mean_rho"] < row["mean_rho_after"], row
+
+# Small layers have too few rows for a tail.
+tail = read("none")[1]["tail"]
+at_most(tail["longest"], mean=1.005, worst=1.01)
+at_most(tail["longest_per_head"], mean=1.01, worst=1.05)
+assert tail["natural"]["mean"] > 1.04, tail
