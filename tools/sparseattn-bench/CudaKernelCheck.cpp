@@ -173,13 +173,13 @@ Expected<DeviceCheck> CudaKernelProblem::check(const BlockLists &given,
         std::min(layer.blockQ, layer.sq - tile.qBlock * layer.blockQ);
     tile.o.resize(static_cast<size_t>(rows * layer.headDim));
     tile.lse.resize(static_cast<size_t>(rows));
-    SART_RETURN_IF_ERROR(copyFromDevice(
-        *stream, staging, tile.o.data(),
+    SART_RETURN_IF_ERROR(staging->download(
+        tile.o.data(),
         o.address() + static_cast<DevicePtr>(begin * layer.headDim * 2),
         rows * layer.headDim * 2));
-    SART_RETURN_IF_ERROR(copyFromDevice(
-        *stream, staging, tile.lse.data(),
-        lse.address() + static_cast<DevicePtr>(begin * 4), rows * 4));
+    SART_RETURN_IF_ERROR(staging->download(
+        tile.lse.data(), lse.address() + static_cast<DevicePtr>(begin * 4),
+        rows * 4));
   }
   inThreads(static_cast<int64_t>(chosen.size()),
             [&](int64_t first, int64_t last) {

@@ -9,12 +9,14 @@
 #define SPARSEATTN_TOOLS_BENCH_CUDAKERNELPROBLEM_H
 
 #include "BlockLists.h"
+#include "DeviceStaging.h"
 #include "NormalSource.h"
 
 #include "CudaBackend.h"
 #include "sparseattn-rt/Executable.h"
 
 #include <array>
+#include <optional>
 
 namespace sart {
 
@@ -80,7 +82,6 @@ private:
     return (tensor == 0 ? layer.heads * layer.sq : layer.kvHeads * layer.skv) *
            layer.headDim;
   }
-  Status generate(const cuda::DeviceMemory &to, int64_t stream, int64_t count);
   Expected<cuda::TensorMap> mapOf(int64_t set, int64_t tensor,
                                   const DeviceLaunch &how) const;
   Status countNotWritten(DeviceCheck &result);
@@ -88,23 +89,11 @@ private:
   std::shared_ptr<cuda::CudaStream> stream;
   LayerShape layer;
   NormalSource source;
-  cuda::PinnedMemory staging;
+  std::optional<DeviceStaging> staging; ///< set by create
   std::vector<Set> inputs;
   cuda::DeviceMemory o, lse, lists, tiles, entries, counter;
   int64_t tileCount = 0, listStride = 0;
 };
-
-/// Copies between the host and the device, waiting for the end. `staging` is
-/// what the copy goes through.
-Status copyToDevice(cuda::CudaStream &stream, const cuda::PinnedMemory &staging,
-                    cuda::DevicePtr to, const void *from, int64_t bytes);
-Status copyFromDevice(cuda::CudaStream &stream,
-                      const cuda::PinnedMemory &staging, void *to,
-                      cuda::DevicePtr from, int64_t bytes);
-
-/// Calls body(begin, end) for parts of [0, count) in all cores' threads.
-void inThreads(int64_t count,
-               const std::function<void(int64_t, int64_t)> &body);
 
 } // namespace sart
 

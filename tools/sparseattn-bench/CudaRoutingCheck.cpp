@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "CudaRoutingProblem.h"
 
-#include "CudaKernelProblem.h"
+#include "DeviceStaging.h"
 
 #include "sparseattn-rt/Planner.h"
 

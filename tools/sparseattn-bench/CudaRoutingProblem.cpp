@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "CudaRoutingProblem.h"
 
-#include "CudaKernelProblem.h"
-
 #include "sparseattn-rt/Planner.h"
 
 #include <algorithm>
@@ -16,8 +14,6 @@
 
 using namespace sart;
 using namespace sart::cuda;
-
-static constexpr int64_t kStagingBytes = int64_t(64) << 20;
 
 int64_t CudaRoutingProblem::summaryWords() const {
   return MaskSummary::rowWords(shape.kvBlocks());
@@ -28,20 +24,6 @@ double CudaRoutingProblem::pooledBytes() const {
   for (int64_t side : {0, 1})
     rows += static_cast<double>(headsOf(side) * rowsOf(side));
   return rows * static_cast<double>(shape.headDim * byteSize(shape.dtype));
-}
-
-/// Makes `memory` exactly `bytes` long, or longer.
-static Status reserve(DeviceMemory &memory,
-                      const std::shared_ptr<CudaDevice> &device, int64_t bytes,
-                      const char *what) {
-  if (memory.bytes() >= bytes)
-    return Status::success();
-  memory = DeviceMemory();
-  auto created = DeviceMemory::allocate(device, bytes, what);
-  if (!created)
-    return created.status();
-  memory = std::move(*created);
-  return Status::success();
 }
 
 void CudaRoutingProblem::generate(uint16_t *to, int64_t set, int64_t side,
@@ -69,62 +51,43 @@ Expected<CudaRoutingProblem> CudaRoutingProblem::create(
     std::shared_ptr<CudaStream> stream, const LayerShape &shape,
     const RoutingSettings &settings, int64_t sets, int64_t seed) {
   CudaRoutingProblem problem(std::move(stream), shape, settings, seed);
-  const std::shared_ptr<CudaDevice> &device = problem.stream->device();
-  auto staging = PinnedMemory::allocate(device, kStagingBytes, "staging");
+  auto staging = DeviceStaging::create(problem.stream);
   if (!staging)
     return staging.status();
-  problem.staging = std::move(*staging);
-  auto *host = reinterpret_cast<uint16_t *>(problem.staging.data());
-  int64_t most = kStagingBytes / 2 / shape.headDim;
   for (int64_t set = 0; set < sets; ++set) {
     problem.inputs.emplace_back();
     for (int64_t side : {0, 1}) {
       DeviceMemory &memory = problem.inputs.back()[static_cast<size_t>(side)];
       int64_t rows = problem.headsOf(side) * problem.rowsOf(side);
-      SART_RETURN_IF_ERROR(reserve(memory, device, rows * shape.headDim * 2,
-                                   side == 0 ? "q" : "k"));
-      for (int64_t begin = 0; begin < rows; begin += most) {
-        int64_t part = std::min(most, rows - begin);
-        inThreads(part, [&](int64_t first, int64_t last) {
-          problem.generate(host + first * shape.headDim, set, side,
-                           begin + first, begin + last);
-        });
-        SART_RETURN_IF_ERROR(problem.stream->copy(
-            memory.address() +
-                static_cast<DevicePtr>(begin * shape.headDim * 2),
-            addressOf(host), part * shape.headDim * 2));
-        SART_RETURN_IF_ERROR(problem.stream->synchronize());
-      }
+      SART_RETURN_IF_ERROR(staging->reserve(memory, rows * shape.headDim * 2,
+                                            side == 0 ? "q" : "k"));
+      SART_RETURN_IF_ERROR(
+          staging->generate(memory, rows, shape.headDim,
+                            [&](uint16_t *to, int64_t begin, int64_t end) {
+                              problem.generate(to, set, side, begin, end);
+                            }));
     }
   }
   int64_t rows = shape.heads * shape.qBlocks();
   for (int64_t side : {0, 1})
-    SART_RETURN_IF_ERROR(reserve(
-        problem.pooled[static_cast<size_t>(side)], device,
+    SART_RETURN_IF_ERROR(staging->reserve(
+        problem.pooled[static_cast<size_t>(side)],
         problem.headsOf(side) * problem.blocksOf(side) * shape.headDim * 4,
         "means"));
   SART_RETURN_IF_ERROR(
-      reserve(problem.mask, device, rows * problem.listStride() * 4, "lists"));
-  SART_RETURN_IF_ERROR(reserve(problem.summary, device,
-                               shape.heads * problem.summaryWords() * 4,
-                               "summaries"));
-  SART_RETURN_IF_ERROR(reserve(problem.figures, device,
-                               rows * int64_t(sizeof(DeviceRowFigures)),
-                               "figures of rows"));
-  SART_RETURN_IF_ERROR(reserve(problem.totals, device,
-                               shape.heads * int64_t(sizeof(DeviceRouteTotals)),
-                               "totals"));
-  SART_RETURN_IF_ERROR(reserve(problem.tiles, device,
-                               rows * int64_t(sizeof(DeviceTileRecord)),
-                               "tiles"));
+      staging->reserve(problem.mask, rows * problem.listStride() * 4, "lists"));
+  SART_RETURN_IF_ERROR(staging->reserve(
+      problem.summary, shape.heads * problem.summaryWords() * 4, "summaries"));
+  SART_RETURN_IF_ERROR(staging->reserve(
+      problem.figures, rows * int64_t(sizeof(DeviceRowFigures)),
+      "figures of rows"));
+  SART_RETURN_IF_ERROR(staging->reserve(
+      problem.totals, shape.heads * int64_t(sizeof(DeviceRouteTotals)),
+      "totals"));
+  SART_RETURN_IF_ERROR(staging->reserve(
+      problem.tiles, rows * int64_t(sizeof(DeviceTileRecord)), "tiles"));
+  problem.staging.emplace(std::move(*staging));
   return problem;
-}
-
-Status CudaRoutingProblem::upload(DeviceMemory &memory, const void *data,
-                                  size_t bytes, const char *what) {
-  auto size = static_cast<int64_t>(bytes);
-  SART_RETURN_IF_ERROR(reserve(memory, stream->device(), size, what));
-  return copyToDevice(*stream, staging, memory.address(), data, size);
 }
 
 Status CudaRoutingProblem::prepare(const Finder &find,
@@ -175,9 +138,9 @@ Status CudaRoutingProblem::prepare(const Finder &find,
         record.blockEnd = static_cast<int32_t>(blocksOf(which));
         records.push_back(record);
       }
-      SART_RETURN_IF_ERROR(upload(poolRecords[set][side], records.data(),
-                                  records.size() * sizeof(records[0]),
-                                  "records of pool"));
+      SART_RETURN_IF_ERROR(staging->upload(
+          poolRecords[set][side], records.data(),
+          records.size() * sizeof(records[0]), "records of pool"));
     }
   std::vector<DeviceRouteRecord> routes;
   std::vector<DeviceOrderRecord> orders;
@@ -206,11 +169,11 @@ Status CudaRoutingProblem::prepare(const Finder &find,
     order.firstTile = static_cast<int32_t>(head * q);
     orders.push_back(order);
   }
-  SART_RETURN_IF_ERROR(upload(routeRecords, routes.data(),
-                              routes.size() * sizeof(routes[0]),
-                              "records of route"));
-  return upload(orderRecords, orders.data(), orders.size() * sizeof(orders[0]),
-                "records of order");
+  SART_RETURN_IF_ERROR(staging->upload(routeRecords, routes.data(),
+                                       routes.size() * sizeof(routes[0]),
+                                       "records of route"));
+  return staging->upload(orderRecords, orders.data(),
+                         orders.size() * sizeof(orders[0]), "records of order");
 }
 
 Status CudaRoutingProblem::launch(const Stage &stage,
@@ -275,8 +238,8 @@ Status CudaRoutingProblem::download(Results &results) {
   auto get = [&](const DeviceMemory &memory, auto &vector,
                  int64_t count) -> Status {
     vector.resize(static_cast<size_t>(count));
-    return copyFromDevice(*stream, staging, vector.data(), memory.address(),
-                          count * int64_t(sizeof(vector[0])));
+    return staging->download(vector.data(), memory.address(),
+                             count * int64_t(sizeof(vector[0])));
   };
   int64_t rows = shape.heads * shape.qBlocks();
   for (int64_t side : {0, 1})

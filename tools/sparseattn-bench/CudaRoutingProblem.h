@@ -8,15 +8,15 @@
 #ifndef SPARSEATTN_TOOLS_BENCH_CUDAROUTINGPROBLEM_H
 #define SPARSEATTN_TOOLS_BENCH_CUDAROUTINGPROBLEM_H
 
+#include "DeviceStaging.h"
 #include "NormalSource.h"
 
-#include "CudaMemory.h"
-#include "CudaStream.h"
 #include "sparseattn-rt/DeviceRouting.h"
 #include "sparseattn-rt/Placement.h"
 
 #include <array>
 #include <functional>
+#include <optional>
 
 namespace sart {
 
@@ -106,8 +106,6 @@ private:
   /// Rows [begin, end) of all heads' rows of a side, as elements.
   void generate(uint16_t *to, int64_t set, int64_t side, int64_t begin,
                 int64_t end) const;
-  Status upload(cuda::DeviceMemory &memory, const void *data, size_t bytes,
-                const char *what);
   Status launch(const Stage &stage, const cuda::KernelArguments &arguments);
   Status download(Results &results);
   void checkMeans(const Results &results, RoutingCheck &check) const;
@@ -119,7 +117,7 @@ private:
   LayerShape shape;
   RoutingSettings settings;
   NormalSource source, means;
-  cuda::PinnedMemory staging;
+  std::optional<DeviceStaging> staging; ///< set by create
   std::vector<std::array<cuda::DeviceMemory, 2>> inputs;
   std::array<cuda::DeviceMemory, 2> pooled;
   std::vector<std::array<cuda::DeviceMemory, 2>> poolRecords;

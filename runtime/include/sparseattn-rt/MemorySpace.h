@@ -44,8 +44,10 @@ public:
   virtual Status fill(const MemoryRows &to, uint8_t value) = 0;
   /// Within the space, and between spaces of one machine; as copySegments.
   virtual Status copy(const SegmentList &from, const SegmentList &to) = 0;
-  /// `from` is host memory, free for other uses when the call returns. Rows and
-  /// widths agree.
+  /// `from` is memory that the host has, or that the space's device reaches.
+  /// Memory that may be swapped out is free for other uses when the call
+  /// returns; what the device reads itself (pinned memory, its own) must stay
+  /// as it is until the next finish. Rows and widths agree.
   virtual Status fromHost(const MemoryRows &to, const MemoryRows &from) = 0;
   /// `to` is host memory, filled after the next finish.
   virtual Status toHost(const MemoryRows &to, const MemoryRows &from) = 0;

@@ -94,7 +94,8 @@ def EmitSm90KernelsPass : Pass<"sparseattn-emit-sm90-kernels", "::mlir::ModuleOp
                "Names, such as attend_bf16_bf16_d128_q128_k128; empty: every "
                "recipe's, with bf16 in and out">,
     ListOption<"recipe", "recipe", "std::string",
-               "Fields set over the recipes, such as stages=6 or ping_pong=0">,
+               "Fields set over the recipes, separated by commas, such as "
+               "stages=6,ping_pong=0">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
