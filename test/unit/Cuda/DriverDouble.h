@@ -108,6 +108,7 @@ public:
 
 private:
   friend struct DoubleCalls;
+  friend struct DoubleMemoryCalls;
   using Work = std::function<void()>;
   struct Event {
     int stream = -1;
