@@ -22,7 +22,7 @@ Expected<MeshOption> sart::parseMesh(const std::string &mesh, int64_t ranks,
   Status malformed =
       makeError("--mesh: got '", mesh, "', expected ulysses=U,ring=R");
   if (mesh == "auto")
-    return makeError("--mesh: got 'auto' (not in this version), expected "
+    return makeError("--mesh: got 'auto' without --machine, expected "
                      "ulysses=U,ring=R");
   std::string text = mesh;
   while (!text.empty()) {

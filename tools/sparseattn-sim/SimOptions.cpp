@@ -9,6 +9,8 @@
 
 #include "CommandLine.h"
 
+#include "sparseattn-rt/Placement.h"
+
 using namespace sart;
 
 /// Options that go with --machine, or not with each other.
@@ -28,9 +30,7 @@ static Status checkPrediction(const SimOptions &options) {
   if (options.instance > 0 && options.mask.empty())
     return makeError("--instance: got it without --mask, expected --mask "
                      "F.bmt");
-  bool instead = !options.mask.empty() || options.density > 0 ||
-                 options.autoMesh() || options.autoBalance() || options.json;
-  if (instead && options.computes())
+  if (options.predicts() && options.computes())
     return makeError("--inputs, --outputs, --masks or --check: got one with "
                      "--mask, --density, --json or auto, which only predict, "
                      "expected none");
@@ -60,8 +60,9 @@ Status sart::parseOptions(int argc, char **argv, SimOptions &options,
                "out and lse of a layer, else result0, result1, ...",
                options.outputs);
   line.addInteger("ranks", "N",
-                  "compile the layer and run its program over N ranks", 1,
-                  maxLocalRanks, options.ranks);
+                  "compile the layer and run its program over N ranks (more "
+                  "than 64 are only predicted)",
+                  1, maxRanks, options.ranks);
   line.addText("mesh", "ulysses=U,ring=R",
                "the same over a mesh of ranks; auto, with --machine: the one "
                "with the least predicted time (with its balance, unless that "
@@ -116,8 +117,12 @@ Status sart::parseOptions(int argc, char **argv, SimOptions &options,
                      ", expected one");
   options.path = line.positionals().front();
   SART_RETURN_IF_ERROR(checkPrediction(options));
+  int64_t most = options.predicts() ? maxRanks : maxLocalRanks;
+  if (options.ranks > most)
+    return makeError("--ranks: got ", options.ranks, ", expected at most ",
+                     most, ", or --machine with --mask or --density");
   if (!options.autoMesh()) {
-    Expected<MeshOption> axes = parseMesh(options.mesh, options.ranks);
+    Expected<MeshOption> axes = parseMesh(options.mesh, options.ranks, most);
     if (!axes)
       return axes.status();
     options.axes = *axes;

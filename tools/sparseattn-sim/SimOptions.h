@@ -34,6 +34,10 @@ struct SimOptions {
   bool autoBalance() const {
     return balance == "auto" || (autoMesh() && balance.empty());
   }
+  /// Nothing is computed, whatever the file.
+  bool predicts() const {
+    return !mask.empty() || density > 0 || json || autoMesh() || autoBalance();
+  }
   /// Something is computed, not only predicted.
   bool computes() const {
     return !inputs.empty() || !outputs.empty() || masks || check;

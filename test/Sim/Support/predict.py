@@ -77,6 +77,13 @@ times, chosen = candidates(WAN, "--ranks", "8", "--mesh", "auto", "--balance", "
                            "--machine", "h200x8", "--density", "390")
 check({key[2] for key in times} == {"swap"}, "meshes of one balance")
 
+# More ranks than can run as threads.
+prediction = predict(WAN, "--ranks", "128", "--mesh", "ulysses=32,ring=4", "--machine",
+                     "h200x512", "--density", "200", "--balance", "none")
+check(len(prediction["ranks"]) == 128, "128 ranks")
+expect_error("--ranks: got 65, expected at most 64, or --machine with", WAN, "--ranks", "65",
+             tool=SIM)
+
 # A recorded mask; a trace for a viewer.
 layer = routed_layer(12, 14040, 128, "#sparseattn.top_p<p = 0.9, min_blocks = 4>",
                      (128, 64), dtype="bf16")
