@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the commands of the tutorial and of the README's "Five minutes".
+"""Runs the commands of the tutorial, of the text on machine files and of the
+README's "Five minutes".
 
 usage: run_documents.py BUILD_DIR [--print]
 
 Works in a new folder that holds `build` and `examples` as a checkout does.
-All ```sh blocks of a document run in one shell. In the tutorial a ```text block
+All ```sh blocks of a document run in one shell. But for the README a ```text block
 with the output (standard output and errors together) follows each of them:
   - a line `...` stands for any number of lines,
   - `<n>` stands for a number that differs between runs, such as a time,
@@ -27,6 +28,11 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TIMEOUT_SECONDS = 600
+# Whose commands are followed by their output.
+DOCUMENTS = (
+    ("tutorial", "examples/tutorial/README.md"),
+    ("machines", "runtime/machines/README.md"),
+)
 MARK = "==== end of block"
 NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 
@@ -120,8 +126,8 @@ class Cases:
         print(f"{'PASS' if text is None else 'FAIL'}: docs/{name}", flush=True)
 
 
-def check_tutorial(cases, build_dir, show):
-    with open(os.path.join(ROOT, "examples", "tutorial", "README.md"), encoding="utf-8") as file:
+def check_document(cases, build_dir, name, path, show):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         document = steps(file.read())
     with tempfile.TemporaryDirectory() as folder:
         checkout(folder, build_dir)
@@ -129,7 +135,7 @@ def check_tutorial(cases, build_dir, show):
     for index, (step, result) in enumerate(zip(document, results), 1):
         if show:
             print(f"{step[0]}---- {'succeeds' if result[1] else 'fails'}\n{result[0]}")
-        cases.expect(f"tutorial/{index}", problem(step, result))
+        cases.expect(f"{name}/{index}", problem(step, result))
         # One line of the output more, and another one, are seen.
         lines = step[1].splitlines(keepends=True)
         at = next(i for i, line in enumerate(lines) if line != "...\n")
@@ -137,7 +143,7 @@ def check_tutorial(cases, build_dir, show):
         other = lines[:at] + ["x" + lines[at]] + lines[at + 1:]
         passing = [text for text in (more, other) if not problem((step[0], "".join(text), step[2]), result)]
         if passing:
-            cases.expect(f"tutorial/{index}/doctored", "passes:\n" + "".join(passing[0]))
+            cases.expect(f"{name}/{index}/doctored", "passes:\n" + "".join(passing[0]))
 
 
 def check_readme(cases, build_dir):
@@ -230,7 +236,8 @@ def main():
     check_itself(cases)
     check_links(cases)
     check_readme(cases, build_dir)
-    check_tutorial(cases, build_dir, arguments.print)
+    for name, path in DOCUMENTS:
+        check_document(cases, build_dir, name, path, arguments.print)
     sys.exit(1 if cases.failed else 0)
 
 
