@@ -84,11 +84,27 @@ typedef struct sa_engine_options {
   /** Non-zero: layers are compiled, which fills the cache, and cannot run. Such
    *  an engine needs no GPU. */
   int compile_only;
+  /** "local" (default): ranks are threads of this process. "mpi": each process
+   *  of an MPI launcher is a rank; needs Open MPI, and the plug-in
+   *  libsparseattn-mpi.so beside the library. All processes then make the same
+   *  calls, with the same options, in the same order; one engine at a time. An
+   *  error of one ends the run of all. MPI is started where the host has not
+   *  done so, and then ended with the engine and its layers. */
+  const char *transport;
 } sa_engine_options;
 
 SA_API sa_status sa_engine_create(const sa_engine_options *options,
                                   sa_engine **engine);
 SA_API void sa_engine_destroy(sa_engine *engine);
+
+typedef struct sa_engine_info {
+  size_t struct_size;
+  int64_t rank;       /**< of this process; 0 with transport "local" */
+  int64_t processes;  /**< 1 with transport "local" */
+  int64_t local_rank; /**< number of the process among those of its machine */
+} sa_engine_info;
+SA_API sa_status sa_engine_get_info(const sa_engine *engine,
+                                    sa_engine_info *info);
 
 /*===- Layer --------------------------------------------------------------===*/
 
@@ -203,9 +219,14 @@ SA_API sa_status sa_layer_set_plan(sa_layer *layer, const char *text,
 typedef struct sa_run_options {
   size_t struct_size;
   int64_t step; /**< step of the schedule, for dense_steps */
+  /** Non-zero: over processes, the mask stays where it was routed, which saves
+   *  time; what needs it after the run is then refused. */
+  int leave_mask;
 } sa_run_options;
 
-/** Valid until the layer's next run; arrays have one entry per rank. */
+/** Over processes these are complete where rank 0 is; the others have the
+ *  numbers of their own rank alone. Valid until the layer's next run; arrays
+ * have one entry per rank. */
 typedef struct sa_run_stats {
   size_t struct_size;
   int64_t ranks;
@@ -226,14 +247,17 @@ typedef struct sa_run_stats {
 } sa_run_stats;
 
 /** Runs the layer over all ranks. q, k, v, out, lse: one tensor per rank, the
- *  rank's shard. q, k, v have the layer's dtype; out too; lse is SA_F32,
- *  natural logarithm. stats may be NULL. */
+ *  rank's shard; over processes one tensor, the shard of the process's rank. q,
+ * k, v have the layer's dtype; out too; lse is SA_F32, natural logarithm. stats
+ * may be NULL. */
 SA_API sa_status sa_layer_run(sa_layer *layer, const sa_tensor *q,
                               const sa_tensor *k, const sa_tensor *v,
                               const sa_tensor *out, const sa_tensor *lse,
                               const sa_run_options *options,
                               sa_run_stats *stats);
-/** The same with one whole tensor each; shards are views of it. */
+/** The same with one whole tensor each; shards are views of it. Over processes
+ *  each reads its own shards, and the whole `out` and `lse` are written where
+ *  rank 0 is; host memory. */
 SA_API sa_status sa_layer_run_whole(sa_layer *layer, const sa_tensor *q,
                                     const sa_tensor *k, const sa_tensor *v,
                                     const sa_tensor *out, const sa_tensor *lse,
@@ -249,6 +273,7 @@ SA_API sa_status sa_layer_finish(sa_layer *layer, const sa_tensor *v,
                                  sa_run_stats *stats);
 
 /*===- After a run --------------------------------------------------------===*/
+/* Over processes: where rank 0 is. */
 
 /** The last run's plan, as the layer's module with its #sparseattn.plan. */
 SA_API sa_status sa_layer_get_plan(sa_layer *layer, const char **text,

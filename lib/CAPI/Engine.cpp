@@ -8,8 +8,6 @@
 #include "Choice.h"
 #include "Objects.h"
 
-#include "CudaBackend.h"
-
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -72,43 +70,6 @@ sa_status sa_order_permutation(const char *kind, const int64_t grid[3],
   return failCaught();
 }
 
-/// Refuses machines where no GPU can run a layer.
-static sart::Status openGpu(sa_engine &engine) {
-  auto driver = sart::cuda::CudaDriver::open();
-  if (!driver)
-    return sart::makeError("device cuda: ", driver.message());
-  auto device = sart::cuda::CudaDevice::open(*driver, 0);
-  if (!device)
-    return sart::makeError("device cuda: ", device.message());
-  const sart::cuda::DeviceProperties &properties = (*device)->properties();
-  // Kernels use instructions of this one architecture.
-  constexpr int hopper = 90;
-  if (properties.capability() != hopper)
-    return sart::makeError("device cuda: got ", properties.name, " (sm_",
-                           properties.capability(), "), expected a GPU of sm_",
-                           hopper);
-  engine.gpuModules = std::make_shared<sart::cuda::CudaModuleTable>(*device);
-  engine.gpu = std::move(*device);
-  return sart::Status::success();
-}
-
-static sart::Expected<std::shared_ptr<sart::Backend>>
-createBackend(const sa_engine &engine,
-              const std::shared_ptr<sart::KernelTable> &kernels) {
-  if (engine.reference)
-    return std::shared_ptr<sart::Backend>(
-        sart::createReferenceBackend(engine.pool));
-  if (!engine.gpu)
-    return std::shared_ptr<sart::Backend>(
-        sart::createCpuBackend(kernels, engine.pool));
-  auto backend =
-      sart::cuda::CudaBackend::create(std::make_shared<sart::cuda::CudaShared>(
-          engine.gpu, kernels, engine.gpuModules));
-  if (!backend)
-    return backend.status();
-  return std::shared_ptr<sart::Backend>(std::move(*backend));
-}
-
 sa_status sa_engine_create(const sa_engine_options *given,
                            sa_engine **engine) try {
   if (!engine)
@@ -141,6 +102,10 @@ sa_status sa_engine_create(const sa_engine_options *given,
   created->reference = device == "reference";
   created->device = device;
   created->compileOnly = options.compile_only != 0;
+  std::string transport = options.transport ? options.transport : "local";
+  if (transport != "local" && transport != "mpi")
+    return fail(sart::concat("transport: got '", transport,
+                             "', expected one of local, mpi"));
   if (options.timeout_ms)
     created->timeoutMs = options.timeout_ms;
   created->pool = std::make_shared<sart::ThreadPool>(options.threads);
@@ -163,6 +128,12 @@ sa_status sa_engine_create(const sa_engine_options *given,
   if (!compiler)
     return fail(compiler.status());
   created->compiler = std::move(*compiler);
+  if (transport == "mpi" && !created->compileOnly) {
+    auto hub = sart::openMpiHub("");
+    if (!hub)
+      return fail(hub.status());
+    created->hub = std::move(*hub);
+  }
   // What is wrong with the options is said on machines without a GPU too.
   if (device == "cuda" && !created->compileOnly)
     if (sart::Status status = openGpu(*created); !status.ok())
@@ -177,6 +148,37 @@ sa_status sa_engine_create(const sa_engine_options *given,
 }
 
 void sa_engine_destroy(sa_engine *engine) { delete engine; }
+
+sa_status sa_engine_get_info(const sa_engine *engine,
+                             sa_engine_info *info) try {
+  if (!engine || !info)
+    return fail("arguments: got a null pointer, expected none");
+  if (sart::Status status = checkStructSize("engine info", info); !status.ok())
+    return fail(status);
+  sa_engine_info result = {};
+  result.processes = 1;
+  if (engine->hub) {
+    result.rank = engine->hub->rank();
+    result.processes = engine->hub->ranks();
+    result.local_rank = engine->hub->localRank();
+  }
+  assignSized(info, result);
+  return SA_OK;
+} catch (...) {
+  return failCaught();
+}
+
+/// Null where ranks are threads.
+static sart::Expected<std::unique_ptr<sart::Transport>>
+createTransport(const sa_engine &engine, int64_t ranks) {
+  if (!engine.hub)
+    return std::unique_ptr<sart::Transport>();
+  if (engine.hub->ranks() != ranks)
+    return sart::makeError("transport ", engine.hub->name(), ": got ",
+                           engine.hub->ranks(), " processes, expected ", ranks,
+                           ", one for each rank of the layer");
+  return engine.hub->createTransport(engine.timeoutMs);
+}
 
 static sa_status finishLayer(sa_engine *engine,
                              mlir::sparseattn::CompiledLayer compiled,
@@ -215,8 +217,13 @@ static sa_status finishLayer(sa_engine *engine,
   executorOptions.poison = checked;
   executorOptions.coverage = checked;
   executorOptions.timeoutMs = engine->timeoutMs;
-  auto executor =
-      sart::Executor::create(compiled.program, *backend, executorOptions);
+  auto transport =
+      createTransport(*engine, compiled.program.placement.mesh.ranks());
+  if (!transport)
+    return fail(transport.status());
+  created->overProcesses = *transport != nullptr;
+  auto executor = sart::Executor::create(
+      compiled.program, *backend, executorOptions, std::move(*transport));
   if (!executor)
     return fail(executor.status());
   created->executor = std::move(*executor);

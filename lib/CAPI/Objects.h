@@ -13,6 +13,7 @@
 #include "sparseattn/Jit/LayerCompiler.h"
 
 #include "sparseattn-rt/Executor.h"
+#include "sparseattn-rt/TransportHub.h"
 
 #include <memory>
 #include <optional>
@@ -36,6 +37,7 @@ struct sa_engine {
   std::shared_ptr<sart::cuda::CudaDevice> gpu;
   std::shared_ptr<sart::cuda::CudaModuleTable> gpuModules;
   int64_t timeoutMs = 60000;
+  std::shared_ptr<sart::TransportHub> hub; ///< null: ranks are threads
 };
 
 struct sa_layer {
@@ -55,6 +57,7 @@ struct sa_layer {
   std::string device;
   std::shared_ptr<sart::cuda::CudaDevice> gpu; ///< the engine's
   int64_t threads = 0;
+  bool overProcesses = false;
   bool hasRun = false;
   sart::RunStats stats;
   bool began = false; ///< a begin without its finish
@@ -63,6 +66,16 @@ struct sa_layer {
 };
 
 namespace capi {
+
+/// Ranks whose tensors a call brings.
+std::vector<int64_t> ranksHere(const sa_layer &layer);
+
+/// Gives the engine its GPU; refuses machines where none can run a layer.
+sart::Status openGpu(sa_engine &engine);
+/// Runs the kernels of one layer where the engine computes.
+sart::Expected<std::shared_ptr<sart::Backend>>
+createBackend(const sa_engine &engine,
+              const std::shared_ptr<sart::KernelTable> &kernels);
 
 /// Remembers `message` for sa_last_error and returns SA_ERROR.
 sa_status fail(std::string message);

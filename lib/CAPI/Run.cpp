@@ -82,7 +82,17 @@ Status capi::checkOnHost(const sa_layer &layer, const char *name,
 /// Which of the five tensors a call brings.
 enum Part { QK = 1, VOut = 2 };
 
-/// Reads the shards of all ranks into `tensors`.
+std::vector<int64_t> capi::ranksHere(const sa_layer &layer) {
+  if (layer.overProcesses)
+    return layer.executor->localRanks();
+  std::vector<int64_t> all;
+  int64_t ranks = layer.compiled.program.placement.mesh.ranks();
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    all.push_back(rank);
+  return all;
+}
+
+/// Reads the shards of the ranks here into `tensors`.
 static Status readShards(const sa_layer &layer, int parts, const sa_tensor *q,
                          const sa_tensor *k, const sa_tensor *v,
                          const sa_tensor *out, const sa_tensor *lse,
@@ -95,17 +105,18 @@ static Status readShards(const sa_layer &layer, int parts, const sa_tensor *q,
   if (layer.compiled.boundaryOrder)
     return sart::makeError("shards of a layer with permute ops: got shards, "
                            "expected whole tensors (sa_layer_run_whole)");
-  int64_t ranks = placement.mesh.ranks();
-  tensors.resize(static_cast<size_t>(ranks));
-  for (int64_t rank = 0; rank < ranks; ++rank) {
+  std::vector<int64_t> ranks = ranksHere(layer);
+  tensors.resize(ranks.size());
+  for (size_t place = 0; place < ranks.size(); ++place) {
+    int64_t rank = ranks[place];
     int64_t queries = placement.qShardOf(rank).size();
     int64_t keys = placement.kvShardOf(rank).size();
-    RankTensors &own = tensors[static_cast<size_t>(rank)];
+    RankTensors &own = tensors[place];
     auto read = [&](const char *name, const sa_tensor *from, DType dtype,
                     int64_t heads, int64_t tokens, int64_t elements,
                     Tensor &to) {
       Expected<Tensor> tensor =
-          toTensor(name, &from[rank], dtype, heads, tokens, elements);
+          toTensor(name, &from[place], dtype, heads, tokens, elements);
       if (!tensor)
         return sart::makeError("rank ", rank, ": ", tensor.message());
       to = *tensor;
@@ -141,6 +152,7 @@ static Expected<sart::RunOptions> runOptions(const sa_layer &layer,
   sart::RunOptions result;
   result.plan = layer.fixedPlan ? &*layer.fixedPlan : nullptr;
   result.dense = options.step < layer.denseSteps;
+  result.gatherMask = options.leave_mask == 0;
   return result;
 }
 
@@ -207,6 +219,20 @@ sa_status sa_layer_run(sa_layer *layer, const sa_tensor *q, const sa_tensor *k,
   return failCaught();
 }
 
+/// Runs on shards of whole tensors, and brings the outputs to rank 0.
+static sa_status runViews(sa_layer &layer, const std::vector<RankTensors> &all,
+                          const sa_run_options *options, sa_run_stats *stats) {
+  if (!layer.overProcesses)
+    return runTensors(layer, all, options, stats);
+  std::vector<RankTensors> own;
+  for (int64_t rank : ranksHere(layer))
+    own.push_back(all[static_cast<size_t>(rank)]);
+  if (runTensors(layer, own, options, stats) != SA_OK)
+    return SA_ERROR;
+  Status status = layer.executor->gatherOutputs(own, all);
+  return status.ok() ? SA_OK : fail(status);
+}
+
 /// A whole tensor with its tokens in another order.
 class OrderedCopy {
 public:
@@ -268,17 +294,20 @@ sa_status sa_layer_run_whole(sa_layer *layer, const sa_tensor *q,
   for (const Expected<Tensor> &tensor : tensors)
     if (!tensor)
       return fail(tensor.status());
-  if (!layer->compiled.boundaryOrder)
-    return runTensors(*layer,
-                      shardViews(placement, *tensors[0], *tensors[1],
-                                 *tensors[2], *tensors[3], *tensors[4]),
-                      options, stats);
   const char *names[5] = {"q", "k", "v", "out", "lse"};
-  for (int i = 0; i < 5; ++i)
-    if (Status status = checkOnHost(*layer, names[i], *tensors[i],
-                                    " in a layer with permute ops");
-        !status.ok())
-      return fail(status);
+  if (layer->compiled.boundaryOrder || layer->overProcesses)
+    for (int i = 0; i < 5; ++i)
+      if (Status status = checkOnHost(*layer, names[i], *tensors[i],
+                                      layer->overProcesses
+                                          ? " as whole tensors over processes"
+                                          : " in a layer with permute ops");
+          !status.ok())
+        return fail(status);
+  if (!layer->compiled.boundaryOrder)
+    return runViews(*layer,
+                    shardViews(placement, *tensors[0], *tensors[1], *tensors[2],
+                               *tensors[3], *tensors[4]),
+                    options, stats);
   std::vector<int64_t> permutation =
       layer->compiled.boundaryOrder->permutation();
   std::vector<OrderedCopy> copies;
@@ -286,7 +315,7 @@ sa_status sa_layer_run_whole(sa_layer *layer, const sa_tensor *q,
     copies.emplace_back(*tensor);
   for (int i = 0; i < 3; ++i)
     copies[i].gather(permutation);
-  sa_status status = runTensors(
+  sa_status status = runViews(
       *layer,
       shardViews(placement, copies[0].tensor(), copies[1].tensor(),
                  copies[2].tensor(), copies[3].tensor(), copies[4].tensor()),

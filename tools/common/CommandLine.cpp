@@ -299,6 +299,7 @@ int sart::runTool(const std::function<int()> &body) {
 
 int sart::reportError(const Status &status) {
   std::cout.flush();
-  std::cerr << "error: " << status.message() << "\n";
+  // At once: several processes may have one stderr.
+  std::cerr << "error: " + status.message() + "\n";
   return 1;
 }

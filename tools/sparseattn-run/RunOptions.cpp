@@ -181,8 +181,10 @@ Status sart::parseOptions(int argc, char **argv, CommandOptions &options,
                "assembler of --device cuda (default: of CUDA_HOME, then of "
                "PATH), or none: the driver's",
                options.ptxas);
-  line.addChoice("transport", "how ranks exchange data", {"local"},
-                 options.transport, {"mpi", "nccl", "peer"});
+  line.addChoice("transport",
+                 "how ranks exchange data (mpi: one process each, started "
+                 "here unless mpirun has done so)",
+                 {"local", "mpi"}, options.transport, {"nccl", "peer"});
   line.addParsed("dtype", "fp32|bf16|fp16", "element type of q, k, v and out",
                  [&](const std::string &text) {
                    if (text == "fp32" || text == "f32")

@@ -10,6 +10,8 @@
 #include "CommandLine.h"
 #include "Handles.h"
 #include "Inputs.h"
+#include "KernelText.h"
+#include "Launch.h"
 #include "LayerText.h"
 #include "Report.h"
 #include "RunOptions.h"
@@ -34,11 +36,12 @@ class Run {
 public:
   explicit Run(const CommandOptions &options) : options(options) {}
   Status execute();
+  /// Of the layer; compiles it.
+  Expected<int64_t> ranks();
 
 private:
   Status loadInputFile();
   Status createLayer();
-  void printKernels() const;
   Status matchInputs();
   Status run();
   Status checkRange();
@@ -48,6 +51,8 @@ private:
   std::string chosenDType() const;
 
   const CommandOptions &options;
+  /// Where rank 0 is: over processes, the others say and write nothing.
+  bool speaks = true;
   EngineHandle engine;
   LayerHandle layer;
   sa_layer_info info = {};
@@ -68,20 +73,24 @@ Status Run::execute() {
   size_t length = 0;
   if (sa_layer_get_choice(layer.get(), &choice, &length) != SA_OK)
     return lastError();
-  std::fwrite(choice, 1, length, stdout);
-  if (*compileInfo.notice)
+  if (speaks)
+    std::fwrite(choice, 1, length, stdout);
+  if (*compileInfo.notice && speaks)
     std::fprintf(stderr, "notice: %s\n", compileInfo.notice);
   if (options.compileOnly) {
     std::printf("compiled   %lld ranks, jit %.1f ms\n", (long long)info.ranks,
                 info.jit_ms);
-    printKernels();
+    printKernels(compileInfo);
     return Status::success();
   }
   // Its results are right, and every start will be a cold one.
-  if (*compileInfo.cache_problem)
+  if (*compileInfo.cache_problem && speaks)
     std::fprintf(stderr, "%s\n", compileInfo.cache_problem);
   SART_RETURN_IF_ERROR(matchInputs());
   SART_RETURN_IF_ERROR(run());
+  if (!speaks)
+    return Status::success();
+  SART_RETURN_IF_ERROR(checkRange());
   if (options.check)
     SART_RETURN_IF_ERROR(check());
   SART_RETURN_IF_ERROR(writeOutputs());
@@ -100,6 +109,12 @@ Status Run::execute() {
                      " of lse, expected at most ", checkResult.bound, " and ",
                      checkResult.lseBound);
   return Status::success();
+}
+
+Expected<int64_t> Run::ranks() {
+  SART_RETURN_IF_ERROR(loadInputFile());
+  SART_RETURN_IF_ERROR(createLayer());
+  return info.ranks;
 }
 
 Status Run::loadInputFile() {
@@ -146,10 +161,16 @@ Status Run::createLayer() {
   engineOptions.cache_max_bytes = options.cacheMaxMib << 20;
   engineOptions.ptxas = options.ptxas.c_str();
   engineOptions.compile_only = options.compileOnly;
+  engineOptions.transport = options.transport.c_str();
   sa_engine *createdEngine = nullptr;
   if (sa_engine_create(&engineOptions, &createdEngine) != SA_OK)
     return lastError();
   engine.reset(createdEngine);
+  sa_engine_info engineInfo = {};
+  engineInfo.struct_size = sizeof engineInfo;
+  if (sa_engine_get_info(engine.get(), &engineInfo) != SA_OK)
+    return lastError();
+  speaks = engineInfo.rank == 0;
 
   sa_layer_options layerOptions = {};
   layerOptions.struct_size = sizeof layerOptions;
@@ -213,35 +234,12 @@ Status Run::createLayer() {
   return Status::success();
 }
 
-/// What was compiled, and under which keys it is kept.
-void Run::printKernels() const {
-  for (int64_t i = 0; i < compileInfo.kernel_count; ++i) {
-    const sa_kernel_info &kernel = compileInfo.kernels[i];
-    std::printf("kernel     %s %s%s%s\n", kernel.name,
-                kernel.source == SA_KERNEL_CACHED    ? "cached"
-                : kernel.source == SA_KERNEL_SHIPPED ? "shipped"
-                                                     : "compiled",
-                *kernel.key ? ", key " : "", kernel.key);
-  }
-  std::printf(
-      "times      engine %.2f ms, layer %.2f ms, of it kernels %.2f ms\n",
-      compileInfo.engine_ms, compileInfo.compile_ms, compileInfo.kernel_ms);
-  if (!*compileInfo.cache_dir)
-    std::printf("cache      none\n");
-  else
-    std::printf("cache      %s, %lld hits, %lld misses, %lld stored%s%s\n",
-                compileInfo.cache_dir, (long long)compileInfo.cache_hits,
-                (long long)compileInfo.cache_misses,
-                (long long)compileInfo.cache_stored,
-                *compileInfo.cache_problem ? "; " : "",
-                compileInfo.cache_problem);
-}
-
 Status Run::matchInputs() {
   DType dtype = static_cast<DType>(info.dtype);
   if (options.inputs.empty()) {
     int64_t seed = std::max<int64_t>(options.seed, 0);
-    std::printf("inputs     normal random, seed %lld\n", (long long)seed);
+    if (speaks)
+      std::printf("inputs     normal random, seed %lld\n", (long long)seed);
     inputs = randomInputs(info, dtype, seed);
   }
   auto expect = [&](const char *name, const HostTensor &tensor, int64_t heads,
@@ -259,9 +257,10 @@ Status Run::matchInputs() {
   SART_RETURN_IF_ERROR(expect("v", inputs.v, info.kv_heads, info.skv));
   outputDType = inputs.q.dtype;
   if (inputs.q.dtype != dtype) {
-    std::printf("inputs     rounded from %s to %s\n",
-                std::string(toString(inputs.q.dtype)).c_str(),
-                std::string(toString(dtype)).c_str());
+    if (speaks)
+      std::printf("inputs     rounded from %s to %s\n",
+                  std::string(toString(inputs.q.dtype)).c_str(),
+                  std::string(toString(dtype)).c_str());
     for (auto [name, tensor] :
          {std::pair<const char *, HostTensor *>{"q", &inputs.q},
           {"k", &inputs.k},
@@ -316,7 +315,7 @@ Status Run::run() {
   if (sa_layer_run_whole(layer.get(), &q, &k, &v, &o, &l, nullptr, &stats) !=
       SA_OK)
     return lastError();
-  return checkRange();
+  return Status::success();
 }
 
 Status Run::check() {
@@ -396,7 +395,15 @@ int main(int argc, char **argv) {
       std::fputs(helpText.c_str(), stdout);
       return finishOutput();
     }
-    if (Status status = Run(options).execute(); !status.ok())
+    if (options.transport == "mpi" && !options.compileOnly && !isLaunched()) {
+      CommandOptions compile = options;
+      compile.compileOnly = true;
+      return reportError(
+          launchByMpi(options, argv, [&] { return Run(compile).ranks(); }));
+    }
+    // What went wrong is said before the process takes leave of the others.
+    Run run(options);
+    if (Status status = run.execute(); !status.ok())
       return reportError(status);
     return finishOutput();
   });

@@ -133,10 +133,13 @@ MessageTransport::await(const std::function<bool()> &done,
         why = makeError("rank ", peer,
                         " has ended: got nothing more of it, expected its "
                         "part of this run");
+        hub->failed = true;
         return Awaited::Failed;
       }
-    if (Clock::now() >= end)
+    if (Clock::now() >= end) {
+      hub->failed = true;
       return Awaited::Late;
+    }
     lock.unlock();
     pauseFor(idle);
     lock.lock();

@@ -15,7 +15,7 @@
 
 using namespace sart;
 
-/// Longest time that a process takes to leave after its last call.
+/// Longest time that a process waits for the others to leave after a failure.
 static constexpr int64_t leaveMs = 5000;
 
 Frame sart::makeFrame(const FrameHeader &header, size_t payload) {
@@ -41,7 +41,8 @@ MessageHub::~MessageHub() {
   for (int64_t peer = 0; peer < ranks(); ++peer)
     if (peer != rank())
       (void)channel->send(peer, makeFrame(header));
-  // Whoever leaves last finds the others' good-byes already there.
+  // Whoever leaves last finds the others' good-byes already there. The others
+  // may still have much to do; after a failure, one of them may hang.
   auto begin = std::chrono::steady_clock::now();
   auto allLeft = [&] {
     for (int64_t peer = 0; peer < ranks(); ++peer)
@@ -49,10 +50,13 @@ MessageHub::~MessageHub() {
         return false;
     return true;
   };
-  while (poll().ok() && !allLeft() &&
-         std::chrono::steady_clock::now() - begin <
-             std::chrono::milliseconds(leaveMs))
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  for (int64_t idle = 0; poll().ok() && !allLeft(); ++idle) {
+    if (failed && std::chrono::steady_clock::now() - begin >
+                      std::chrono::milliseconds(leaveMs))
+      break;
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(idle < 100 ? 100 : 2000));
+  }
   channel->close(allLeft(), leaveMs);
 }
 

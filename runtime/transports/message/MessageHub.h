@@ -70,7 +70,8 @@ class MessageHub final : public TransportHub,
 public:
   static std::shared_ptr<MessageHub>
   create(std::unique_ptr<FrameChannel> channel);
-  /// Says good-bye. Others that still wait for this process learn of it.
+  /// Says good-bye, and waits for those of the others: not for long after an
+  /// abort or a failure. Others that still wait for this process learn of it.
   ~MessageHub() override;
 
   const char *name() const override { return channel->name(); }
@@ -98,6 +99,7 @@ private:
   std::unique_ptr<FrameChannel> channel;
   std::map<uint32_t, MessageTransport *> transports;
   uint32_t created = 0;
+  bool failed = false;    ///< since the last reset of any transport
   std::vector<bool> left; ///< by rank: nothing will come any more
   std::deque<Frame> toSelf;
   /// Frames for transports that this process has not created yet.

@@ -64,6 +64,7 @@ void MessageTransport::useWindows(std::vector<WindowResolver> windows) {
 void MessageTransport::reset() {
   std::lock_guard<std::mutex> lock(hub->mutex);
   ++epoch;
+  hub->failed = false;
   gathers = 0;
   aborted.reset();
   putFailure = Status::success();
@@ -314,6 +315,7 @@ void MessageTransport::takePut(int64_t peer, int64_t offset,
 }
 
 void MessageTransport::abortLocked(int64_t origin, const std::string &reason) {
+  hub->failed = true;
   if (!aborted)
     aborted = concat(abortedPrefix, origin, ": ", reason);
 }

@@ -225,7 +225,7 @@ std::string capi_test::runWhole(sa_layer *layer, Tensors &tensors,
                                 sa_run_stats *stats, int64_t step) {
   sa_tensor q = tensors.q(), k = tensors.k(), v = tensors.v(),
             out = tensors.out(), lse = tensors.lse();
-  sa_run_options options = {sizeof options, step};
+  sa_run_options options = {sizeof options, step, 0};
   tensors.poison();
   if (sa_layer_run_whole(layer, &q, &k, &v, &out, &lse, &options, stats) ==
       SA_OK)

@@ -121,3 +121,29 @@ TEST(Orders, RefuseWhatTheyCannotUse) {
   EXPECT_NE(std::string(sa_last_error()).find("got"), std::string::npos);
   EXPECT_EQ(std::count(out, out + 8, -1), 8) << "written in spite of an error";
 }
+
+TEST(Engine, TransportIsCheckedAndDescribed) {
+  sa_engine_options options = {};
+  options.struct_size = sizeof options;
+  options.device = "reference";
+  options.transport = "pigeon";
+  sa_engine *engine = nullptr;
+  EXPECT_EQ(sa_engine_create(&options, &engine), SA_ERROR);
+  EXPECT_STREQ(sa_last_error(),
+               "transport: got 'pigeon', expected one of local, mpi");
+  options.transport = "local";
+  ASSERT_EQ(sa_engine_create(&options, &engine), SA_OK) << sa_last_error();
+  sa_engine_info info = {};
+  info.struct_size = sizeof info;
+  info.rank = info.local_rank = 7;
+  ASSERT_EQ(sa_engine_get_info(engine, &info), SA_OK) << sa_last_error();
+  EXPECT_EQ(info.rank, 0);
+  EXPECT_EQ(info.processes, 1);
+  EXPECT_EQ(info.local_rank, 0);
+  info.struct_size = 0;
+  EXPECT_EQ(sa_engine_get_info(engine, &info), SA_ERROR);
+  EXPECT_STREQ(sa_last_error(),
+               "struct_size of the engine info: got 0, expected at least 8");
+  EXPECT_EQ(sa_engine_get_info(nullptr, &info), SA_ERROR);
+  sa_engine_destroy(engine);
+}

@@ -121,13 +121,13 @@ TEST_F(RunErrors, ShardsNameTheirRank) {
 }
 
 TEST_F(RunErrors, Options) {
-  sa_run_options options = {sizeof options, -1};
+  sa_run_options options = {sizeof options, -1, 0};
   EXPECT_SA_ERROR(sa_layer_run_whole(layer.get(), &q, &k, &v, &out, &lse,
                                      &options, nullptr),
                   "step: got -1, expected at least 0");
   EXPECT_SA_ERROR(sa_layer_begin(layer.get(), &q, &k, &options),
                   "step: got -1, expected at least 0");
-  options = {0, 0};
+  options = {0, 0, 0};
   EXPECT_SA_ERROR(sa_layer_run_whole(layer.get(), &q, &k, &v, &out, &lse,
                                      &options, nullptr),
                   "struct_size of the run options: got 0, expected at least 8");

@@ -9,8 +9,10 @@
 // Started by mpirun, each process runs all tests. Without, there is one rank.
 //
 //===----------------------------------------------------------------------===//
-#include "TransportWorld.h"
+#include "ProgramWorld.h"
 #include "sparseattn-rt/TransportHub.h"
+
+#include <csignal>
 
 using namespace sart;
 using namespace sart::test;
@@ -37,6 +39,28 @@ std::vector<TransportKind> test::transportKinds() {
   mpi.rankCounts = {hub ? hub->ranks() : 1};
   return {mpi};
 }
+
+/// Rank 1 sends itself a signal in the middle of a layer. By the launcher's
+/// tests alone: it ends the whole run.
+static void expectEndAfter(int number) {
+  auto world = makeMpi(3, 2000);
+  ASSERT_TRUE(world) << "not enough ranks";
+  Placement placement = placementOf(world->ranks, 1, 7, 7, 63, 63);
+  ProgramWorld runs(std::move(world), templateOf(placement, topP(0.7f)),
+                    ExecutorOptions(), [&](int64_t rank) -> Status {
+                      if (rank == 1)
+                        std::raise(number);
+                      return Status::success();
+                    });
+  LayerData data(placement.shape, 3);
+  std::string error = runs.run(data);
+  std::printf("survivor: %s\n", error.c_str());
+  std::fflush(stdout);
+  EXPECT_NE(error, "");
+}
+
+TEST(MpiProcess, DISABLED_IsKilled) { expectEndAfter(SIGKILL); }
+TEST(MpiProcess, DISABLED_IsStopped) { expectEndAfter(SIGSTOP); }
 
 int main(int argc, char **argv) {
   auto opened = openMpiHub(SPARSEATTN_MPI_PLUGIN);
