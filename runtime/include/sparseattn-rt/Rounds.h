@@ -8,7 +8,7 @@
 #ifndef SPARSEATTN_RT_ROUNDS_H
 #define SPARSEATTN_RT_ROUNDS_H
 
-#include "sparseattn-rt/Placement.h"
+#include "sparseattn-rt/Plan.h"
 
 #include <cstdint>
 #include <vector>
@@ -63,6 +63,14 @@ Expected<Rounds> scheduleRounds(int64_t ranks,
 int64_t ringMakespan(int64_t ranks, const std::vector<int64_t> &sizes,
                      const std::vector<int64_t> &distances);
 int64_t barrierMakespan(int64_t ranks, const std::vector<int64_t> &sizes);
+
+/// Order in which the members of Ulysses index `ulysses` use the distances of
+/// their ring for a plan's K/V: that of scheduleRounds, and of orders that are
+/// as short the one whose last distance carries the fewest tokens. The same on
+/// every rank of the ring, as it follows from the plan. Without gain it is
+/// ascending. `plan` verifies.
+std::vector<int64_t> ringDistances(const Plan &plan, const Placement &placement,
+                                   int64_t ulysses);
 
 } // namespace sart
 

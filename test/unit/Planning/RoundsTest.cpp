@@ -154,6 +154,58 @@ Sizes video(int64_t ranks, Random &random) {
   return sizes;
 }
 
+/// A plan of a ring of `ring` segments with transfers of whole kv-blocks:
+/// blocks[from * ring + to] of them, of one kv head.
+Plan planOf(int64_t ring, const Sizes &blocks, int64_t ulysses = 0) {
+  Plan plan;
+  for (int64_t to = 0; to < ring; ++to)
+    for (int64_t from = 0; from < ring; ++from) {
+      int64_t count = blocks[static_cast<size_t>(from * ring + to)];
+      if (from != to && count > 0)
+        plan.transfers.push_back(
+            {0, ulysses, from, to, {{from * 100, from * 100 + count}}});
+    }
+  return plan;
+}
+
+TEST(RingDistances, PutTheFewestTokensLast) {
+  Placement placement = makePlacement(2, 4, 2, 2, 400 * 128, 400 * 128);
+  // Every rank sends 5 blocks by distance 1, 1 by distance 2, 3 by distance 3.
+  Sizes blocks(16, 0);
+  for (int64_t from = 0; from < 4; ++from)
+    for (int64_t distance = 1; distance < 4; ++distance)
+      blocks[static_cast<size_t>(from * 4 + (from + distance) % 4)] =
+          distance == 1   ? 5
+          : distance == 2 ? 1
+                          : 3;
+  EXPECT_EQ(ringDistances(planOf(4, blocks), placement, 0), (Sizes{1, 3, 2}));
+  // The other Ulysses index has no transfers.
+  EXPECT_EQ(ringDistances(planOf(4, blocks), placement, 1), (Sizes{1, 2, 3}));
+  EXPECT_EQ(ringDistances(planOf(4, blocks, 1), placement, 1),
+            (Sizes{1, 3, 2}));
+  // All alike: ascending. One segment: none.
+  EXPECT_EQ(ringDistances(planOf(4, Sizes(16, 7)), placement, 0),
+            (Sizes{1, 2, 3}));
+  placement.mesh.ring = 1;
+  EXPECT_TRUE(ringDistances(Plan(), placement, 0).empty());
+}
+
+TEST(RingDistances, AreNeverLongerThanAscendingOnes) {
+  Random random(3);
+  Placement placement = makePlacement(1, 8, 1, 1, 800 * 128, 800 * 128);
+  for (int round = 0; round < 20; ++round) {
+    Sizes blocks(64, 0);
+    for (int64_t &count : blocks)
+      count = random.chance(70) ? 1 + random.below(99) : 0;
+    Sizes distances = ringDistances(planOf(8, blocks), placement, 0);
+    Sizes ascending = {1, 2, 3, 4, 5, 6, 7}, sorted = distances;
+    std::sort(sorted.begin(), sorted.end());
+    EXPECT_EQ(sorted, ascending);
+    EXPECT_LE(ringMakespan(8, blocks, distances),
+              ringMakespan(8, blocks, ascending));
+  }
+}
+
 struct Kind {
   const char *name;
   Sizes (*make)(int64_t ranks, Random &random);
