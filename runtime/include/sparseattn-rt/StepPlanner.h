@@ -22,9 +22,9 @@ namespace sart {
 class StepPlanner {
 public:
   /// reuseMilli 0: every mask is planned anew.
-  StepPlanner(Placement placement, PlannerOptions options, int64_t reuseMilli)
-      : placement(std::move(placement)), options(std::move(options)),
-        reuseMilli(reuseMilli) {}
+  StepPlanner(const Placement &placement, const PlannerOptions &options,
+              int64_t reuseMilli)
+      : placement(placement), options(options), reuseMilli(reuseMilli) {}
 
   /// Refuses what makePlan refuses. `planNs` receives the planning time when
   /// not null.
