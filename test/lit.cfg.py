@@ -5,6 +5,7 @@ import glob
 import os
 import re
 import shutil
+import subprocess
 
 import lit.formats
 import lit.TestRunner
@@ -73,6 +74,18 @@ config.substitutions.append(
         + " --mca btl_vader_single_copy_mechanism none",
     )
 )
+
+
+def makes_network_namespaces():
+    """Whether this user may: then they play hosts."""
+    if os.getuid() != 0 or not shutil.which("ip") or not shutil.which("unshare"):
+        return False
+    command = ["unshare", "--net", "--uts", "ip", "link", "add", "type", "bridge"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+if mpirun and makes_network_namespaces():
+    config.available_features.add("network-namespaces")
 
 # Every version of ptxas that kernels are tested with. A test that names one that
 # is not there fails: kernels that nobody assembled are not tested.

@@ -72,6 +72,8 @@ def equal_on_all_ranks():
         same([uneven, "--ranks", str(ranks)], f"{ranks} ranks")
     same([uneven, "--mesh", "ulysses=2,ring=2"], "ulysses 2, ring 2")
     same([layer("grouped.mlir", 28, 7, 130), "--ranks", "4"], "28 heads, 7 kv-heads")
+    for balance in ("none", "split", "pre"):
+        same([uneven, "--ranks", "3", "--balance", balance], f"balance {balance}")
     same([layer("few.mlir", 2, 1, 20), "--mesh", "ulysses=3,ring=1"], "rank without work")
 
 
