@@ -35,8 +35,9 @@ for heads, tokens in ((7, 300), (12, 63), (2, 190)):
     layer = write("layer.mlir", routed_layer(heads, tokens, dim, "#sparseattn.top_p<p = 0.6, min_blocks = 1>"))
     run_ok(layer, "--inputs", "in.npz", "--outputs", "one.npz")
     one = np.load("one.npz")
-    for balance in (["none"], ["swap"], ["split"], ["pre"], ["pre", "--repair"]):
-        for mesh in ("ulysses=3,ring=1", "ulysses=1,ring=3", "ulysses=2,ring=2", "ulysses=8,ring=1"):
+    first = heads == 7
+    for balance in (["swap"], ["split"], ["pre"], ["pre", "--repair"])[0 if first else 1 :]:
+        for mesh in ("ulysses=3,ring=1", "ulysses=2,ring=2") if first else ("ulysses=1,ring=3", "ulysses=8,ring=1"):
             name = f"{heads} heads, {tokens} tokens, {mesh}, {' '.join(balance)}"
             options = ["--inputs", "in.npz", "--mesh", mesh, "--balance", *balance]
             run_ok(layer, *options, "--outputs", "out.npz", "--check=full", "--report", "report.json",
