@@ -70,44 +70,75 @@ int64_t sart::expectedDensityMilli(const RoutingPolicy &policy,
   return std::max(density, share(policy.minBlocks));
 }
 
-BlockMask sart::expectedMask(const LayerShape &shape, int64_t densityMilli) {
+/// Row of one head with `count` of its `visible` blocks.
+static std::vector<int32_t> rowOf(const LayerShape &shape, int64_t head,
+                                  int64_t row, int64_t visible, int64_t count) {
   int64_t qBlocks = shape.qBlocks(), kvBlocks = shape.kvBlocks();
+  std::vector<bool> selected(static_cast<size_t>(kvBlocks));
+  // Half of them are neighbours.
+  int64_t near = (count + 1) / 2;
+  int64_t centre = qBlocks > 1 ? row * (kvBlocks - 1) / (qBlocks - 1) : 0;
+  int64_t first = std::clamp<int64_t>(centre - near / 2, 0,
+                                      std::max<int64_t>(visible - near, 0));
+  std::fill_n(selected.begin() + first, near, true);
+  uint64_t state = mix(static_cast<uint64_t>(head * qBlocks + row) + 1000);
+  for (int64_t left = count - near; left > 0; --left) {
+    state = mix(state);
+    auto at = static_cast<int64_t>(state % static_cast<uint64_t>(visible));
+    while (selected[static_cast<size_t>(at)])
+      at = at + 1 == visible ? 0 : at + 1;
+    selected[static_cast<size_t>(at)] = true;
+  }
+  std::vector<int32_t> list;
+  list.reserve(static_cast<size_t>(count));
+  for (int64_t block = 0; block < visible; ++block)
+    if (selected[static_cast<size_t>(block)])
+      list.push_back(static_cast<int32_t>(block));
+  return list;
+}
+
+BlockMask sart::expectedMask(const LayerShape &shape, int64_t densityMilli) {
+  int64_t qBlocks = shape.qBlocks();
   std::vector<std::vector<int32_t>> lists;
   lists.reserve(static_cast<size_t>(shape.heads * qBlocks));
-  std::vector<bool> selected(static_cast<size_t>(kvBlocks));
   for (int64_t head = 0; head < shape.heads; ++head) {
     int64_t factor =
         headFactors[mix(static_cast<uint64_t>(head)) % headFactors.size()];
     for (int64_t row = 0; row < qBlocks; ++row) {
       int64_t visible = shape.visibleKvBlocks(row);
-      int64_t count =
-          visible == 0
-              ? 0
-              : std::clamp<int64_t>(
-                    visible * densityMilli / 1000 * factor / 1000, 1, visible);
-      if (densityMilli >= 1000)
-        count = visible;
-      std::fill(selected.begin(), selected.end(), false);
-      // Half of them are neighbours.
-      int64_t near = (count + 1) / 2;
-      int64_t centre = qBlocks > 1 ? row * (kvBlocks - 1) / (qBlocks - 1) : 0;
-      int64_t first = std::clamp<int64_t>(centre - near / 2, 0,
-                                          std::max<int64_t>(visible - near, 0));
-      std::fill_n(selected.begin() + first, near, true);
-      uint64_t state = mix(static_cast<uint64_t>(head * qBlocks + row) + 1000);
-      for (int64_t left = count - near; left > 0; --left) {
-        state = mix(state);
-        auto at = static_cast<int64_t>(state % static_cast<uint64_t>(visible));
-        while (selected[static_cast<size_t>(at)])
-          at = at + 1 == visible ? 0 : at + 1;
-        selected[static_cast<size_t>(at)] = true;
-      }
-      std::vector<int32_t> &list = lists.emplace_back();
-      list.reserve(static_cast<size_t>(count));
-      for (int64_t block = 0; block < visible; ++block)
-        if (selected[static_cast<size_t>(block)])
-          list.push_back(static_cast<int32_t>(block));
+      int64_t count = visible;
+      if (densityMilli < 1000 && visible > 0)
+        count = std::clamp<int64_t>(
+            visible * densityMilli / 1000 * factor / 1000, 1, visible);
+      lists.push_back(rowOf(shape, head, row, visible, count));
     }
   }
-  return *BlockMask::fromLists(shape.heads, qBlocks, kvBlocks, lists);
+  return *BlockMask::fromLists(shape.heads, qBlocks, shape.kvBlocks(), lists);
+}
+
+Expected<BlockMask> sart::maskOfLoads(const LayerShape &shape,
+                                      const std::vector<int64_t> &loads) {
+  if (static_cast<int64_t>(loads.size()) != shape.heads)
+    return makeError("loads of heads: got ", loads.size(), ", expected ",
+                     shape.heads);
+  int64_t qBlocks = shape.qBlocks(), tiles = 0;
+  for (int64_t row = 0; row < qBlocks; ++row)
+    tiles += shape.visibleKvBlocks(row);
+  std::vector<std::vector<int32_t>> lists;
+  for (int64_t head = 0; head < shape.heads; ++head) {
+    int64_t load = loads[static_cast<size_t>(head)];
+    if (load < 0 || load > tiles)
+      return makeError("load of head ", head, ": got ", load,
+                       ", expected 0 to ", tiles, " tiles");
+    // What the rows before have had, of both.
+    int64_t seen = 0, given = 0;
+    for (int64_t row = 0; row < qBlocks; ++row) {
+      int64_t visible = shape.visibleKvBlocks(row);
+      seen += visible;
+      int64_t count = load * seen / std::max<int64_t>(tiles, 1) - given;
+      given += count;
+      lists.push_back(rowOf(shape, head, row, visible, count));
+    }
+  }
+  return BlockMask::fromLists(shape.heads, qBlocks, shape.kvBlocks(), lists);
 }

@@ -54,6 +54,14 @@ Expected<BlockMask> Prediction::maskFor(const Program &layer) const {
                      shape.heads, " heads of ", shape.sq,
                      " tokens in blocks of ", shape.blockQ, "x", shape.blockK,
                      " or parts of them along the keys");
+  if (!trace->hasMasks && trace->tileK == shape.blockK &&
+      options.instance < static_cast<int64_t>(trace->instances.size())) {
+    // Loads alone: the tiles of each head are as many, wherever they are.
+    if (!options.json)
+      print("mask       made up: '" + options.mask + "' has loads only\n");
+    return maskOfLoads(
+        shape, trace->instances[static_cast<size_t>(options.instance)].loads);
+  }
   Expected<BlockMask> mask =
       trace->mask(options.instance, shape.blockK / trace->tileK);
   if (!mask)

@@ -24,6 +24,12 @@ int64_t expectedDensityMilli(const RoutingPolicy &policy,
 /// same numbers on every machine. `densityMilli` from 1 to 1000.
 BlockMask expectedMask(const LayerShape &shape, int64_t densityMilli);
 
+/// A mask of the same kind whose heads have these numbers of tiles, spread
+/// evenly over their rows; for records that have nothing but loads. Refuses
+/// another number of heads, and loads beyond a head's visible tiles.
+Expected<BlockMask> maskOfLoads(const LayerShape &shape,
+                                const std::vector<int64_t> &loads);
+
 } // namespace sart
 
 #endif // SPARSEATTN_RT_EXPECTEDMASK_H

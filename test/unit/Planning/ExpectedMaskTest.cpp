@@ -69,6 +69,23 @@ TEST(ExpectedMask, HasItsDensityAndUnevenHeads) {
                                    mask.row(3, row) + mask.count(3, row), row));
 }
 
+TEST(ExpectedMask, OfLoads) {
+  LayerShape shape = shapeOf(3, 128 * 10);
+  Expected<BlockMask> mask = maskOfLoads(shape, {0, 37, 100});
+  ASSERT_TRUE(mask.ok()) << mask.message();
+  EXPECT_EQ(mask->load(0), 0);
+  EXPECT_EQ(mask->load(1), 37);
+  EXPECT_EQ(mask->load(2), 100);
+  for (int64_t row = 0; row < 10; ++row)
+    EXPECT_NEAR(mask->count(1, row), 3.7, 0.8);
+  shape.causal = true;
+  EXPECT_EQ(maskOfLoads(shape, {0, 37, 55})->load(2), 55);
+  EXPECT_EQ(maskOfLoads(shape, {0, 37, 56}).message(),
+            "load of head 2: got 56, expected 0 to 55 tiles");
+  EXPECT_EQ(maskOfLoads(shape, {1}).message(),
+            "loads of heads: got 1, expected 3");
+}
+
 TEST(ExpectedMask, DenseCausalAndSmall) {
   EXPECT_EQ(expectedMask(shapeOf(2, 700), 1000), BlockMask::dense(2, 6, 6));
   BlockMask causal = expectedMask(shapeOf(2, 128 * 20, true), 1000);
