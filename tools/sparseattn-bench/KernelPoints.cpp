@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <cstdio>
+#include <cstdlib>
 
 using namespace sart;
 using Json = nlohmann::json;
@@ -45,10 +45,11 @@ static Status readResult(const Json &result, const std::string &run,
     KernelPoint point;
     point.name = run + " " + textOf(row, "lists");
     point.headDim = static_cast<int64_t>(numberOf(result, "head_dim"));
-    int blockQ = 0, blockK = 0;
-    if (std::sscanf(textOf(row, "block").c_str(), "%dx%d", &blockQ, &blockK) !=
-            2 ||
-        blockQ <= 0 || blockK <= 0)
+    std::string block = textOf(row, "block");
+    char *end = nullptr;
+    int64_t blockQ = std::strtol(block.c_str(), &end, 10);
+    int64_t blockK = *end == 'x' ? std::strtol(end + 1, nullptr, 10) : 0;
+    if (blockQ <= 0 || blockK <= 0 || blockQ > 1024 || blockK > 1024)
       return makeError("block of ", point.name, ": got '", textOf(row, "block"),
                        "', expected QxK");
     point.blockQ = blockQ;
