@@ -26,6 +26,8 @@ extern "C" {
 /* The name of the table in the plug-in. */
 #define SPARSEATTN_CHANNEL_PLUGIN_SYMBOL "sparseattn_channel_plugin_table"
 
+/* Names as C has them. */
+/* NOLINTBEGIN(readability-identifier-naming) */
 typedef struct sparseattn_channel_plugin {
   uint32_t version;
   /* What it is built for, such as the version of MPI. */
@@ -43,6 +45,7 @@ typedef struct sparseattn_channel_plugin {
   int (*poll)(int64_t *peer, const uint8_t **bytes, size_t *size);
   void (*close)(int orderly, int64_t milliseconds);
 } sparseattn_channel_plugin;
+/* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

@@ -115,8 +115,10 @@ void MessageTransport::take(int64_t peer, const Frame &frame) {
 
 void MessageTransport::handle(int64_t peer, const FrameHeader &header,
                               const uint8_t *payload, size_t size) {
+  if (header.lane >= numLanes)
+    return; // none of ours
   Peer &from = peerOf(peer);
-  Lane &lane = from.lanes[std::min<size_t>(header.lane, numLanes - 1)];
+  Lane &lane = from.lanes[header.lane];
   switch (header.kind) {
   case FrameKind::Offer:
     lane.offers.push_back({header.sequence,
@@ -179,7 +181,7 @@ void MessageTransport::takeAnswer(int64_t peer, Lane &lane,
 }
 
 void MessageTransport::match(int64_t peer, uint32_t number) {
-  Lane &lane = peerOf(peer).lanes[number];
+  Lane &lane = peerOf(peer).lanes[number % numLanes];
   while (!lane.offers.empty() && !lane.receives.empty()) {
     Offer offer = std::move(lane.offers.front());
     std::shared_ptr<MessageTransfer> transfer =

@@ -39,12 +39,11 @@ OwnedSocket::~OwnedSocket() {
 SocketChannel::SocketChannel(int64_t rank, int64_t ranks)
     : self(rank), peers(static_cast<size_t>(ranks)) {}
 
-Expected<std::unique_ptr<SocketChannel>>
-SocketChannel::connect(const std::string &id, int64_t rank, int64_t ranks,
-                       int64_t timeoutMs, std::shared_ptr<SocketListener> root,
-                       int64_t rootMs) {
-  auto sockets = connectAll(id, rank, ranks, timeoutMs, std::move(root),
-                            rootMs ? rootMs : timeoutMs);
+Expected<std::unique_ptr<SocketChannel>> SocketChannel::connect(
+    const std::string &id, int64_t rank, int64_t ranks, int64_t timeoutMs,
+    const std::shared_ptr<SocketListener> &root, int64_t rootMs) {
+  auto sockets =
+      connectAll(id, rank, ranks, timeoutMs, root, rootMs ? rootMs : timeoutMs);
   if (!sockets)
     return sockets.status();
   std::unique_ptr<SocketChannel> channel(new SocketChannel(rank, ranks));

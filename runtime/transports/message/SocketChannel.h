@@ -58,7 +58,7 @@ public:
   /// not answered within `rootMs` (0: the same).
   static Expected<std::unique_ptr<SocketChannel>>
   connect(const std::string &id, int64_t rank, int64_t ranks, int64_t timeoutMs,
-          std::shared_ptr<SocketListener> root, int64_t rootMs = 0);
+          const std::shared_ptr<SocketListener> &root, int64_t rootMs = 0);
   /// Rank 0 writes its id into `path`, the others read it there. A file of an
   /// earlier run does no harm.
   static Expected<std::unique_ptr<SocketChannel>>

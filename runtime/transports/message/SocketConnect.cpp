@@ -240,7 +240,7 @@ static OwnedSocket accept(const SocketListener &listener, int64_t ranks,
 
 Expected<std::vector<OwnedSocket>>
 sart::connectAll(const std::string &id, int64_t rank, int64_t ranks,
-                 int64_t timeoutMs, std::shared_ptr<SocketListener> root,
+                 int64_t timeoutMs, const std::shared_ptr<SocketListener> &root,
                  int64_t rootMs) {
   Clock::time_point end = Clock::now() + std::chrono::milliseconds(timeoutMs);
   auto place = parseId(id);

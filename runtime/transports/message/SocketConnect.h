@@ -17,7 +17,7 @@ namespace sart {
 /// `rootMs` bounds the first step alone.
 Expected<std::vector<OwnedSocket>>
 connectAll(const std::string &id, int64_t rank, int64_t ranks,
-           int64_t timeoutMs, std::shared_ptr<SocketListener> root,
+           int64_t timeoutMs, const std::shared_ptr<SocketListener> &root,
            int64_t rootMs);
 
 } // namespace sart
