@@ -71,11 +71,12 @@ struct ExecutorShared {
   std::shared_ptr<Backend> backend;
   ExecutorOptions options;
   uint64_t programHash = 0;
-  std::unique_ptr<Transport> transport;
   // By rank; of another process's rank: null, null, what it gathered.
   std::vector<std::shared_ptr<Backend>> rankBackends; ///< null: `backend`
   std::vector<std::unique_ptr<WindowArena>> arenas;
   std::vector<RankRecord> records;
+  /// Goes first: until then others may bring data into the arenas.
+  std::unique_ptr<Transport> transport;
 
   Clock::time_point start;
   std::optional<Plan> givenPlan;

@@ -183,6 +183,11 @@ Status RankExecutor::pool(const Instruction &instruction) {
       rows = layer.skv;
       blocks = layer.kvBlocks();
     } else if (keySide) {
+      if (entry.kvEnd > layer.kvBlocks() - entry.origin)
+        return makeError("kv-blocks of a work entry out of range: got ",
+                         entry.kvBegin, " to ", entry.kvEnd, " from ",
+                         entry.origin, ", expected within 0 to ",
+                         layer.kvBlocks());
       rows = std::min(layer.skv - entry.origin * layer.blockK,
                       entry.kvEnd * layer.blockK);
       blocks = entry.kvEnd;

@@ -252,6 +252,10 @@ RankExecutor::workOf(const Instruction &instruction) const {
       return makeError("q-blocks of a work entry out of range: got ",
                        entry.qBegin, " to ", entry.qEnd,
                        ", expected within 0 to ", rows);
+    int64_t blocks = std::max(shape().qBlocks(), shape().kvBlocks());
+    if (entry.origin < -1 || entry.origin > blocks)
+      return makeError("origin of a work entry out of range: got ",
+                       entry.origin, ", expected -1 to ", blocks);
     if (entry.kvBegin < 0 || entry.kvEnd < entry.kvBegin ||
         entry.kvEnd > shape().kvBlocks())
       return makeError("kv-blocks of a work entry out of range: got ",

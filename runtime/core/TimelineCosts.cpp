@@ -64,9 +64,11 @@ int64_t TimelineRun::routingCost(int64_t rank, const Instruction &instruction) {
     int64_t rowBytes = shape.headDim * byteSize(shape.dtype);
     cost = saturatingAdd(
         saturatingMul(3, machine.device.launchPs.value),
-        saturatingAdd(saturatingMul(scores, machine.device.scorePs.value) /
-                          128 * shape.headDim,
-                      machine.memoryPs(saturatingMul(tokens, rowBytes))));
+        saturatingAdd(
+            saturatingMul(saturatingMul(scores, machine.device.scorePs.value) /
+                              128,
+                          shape.headDim),
+            machine.memoryPs(saturatingMul(tokens, rowBytes))));
   }
   Rank &state = ranks[static_cast<size_t>(rank)];
   if (!state.planned && ranks.size() > 1) {

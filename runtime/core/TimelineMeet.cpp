@@ -130,8 +130,8 @@ void TimelineRun::meet(const Meeting &meeting, int32_t lastIn) {
       ends[i] = std::max(ends[i], end);
       ends[j] = std::max(ends[j], end);
       at(from).bytes = saturatingAdd(at(from).bytes, bytes[i][j]);
-      timeline.ranks[static_cast<size_t>(rankOf(from))].sendPs += takes;
-      timeline.ranks[static_cast<size_t>(rankOf(to))].recvPs += takes;
+      addTo(timeline.ranks[static_cast<size_t>(rankOf(from))].sendPs, takes);
+      addTo(timeline.ranks[static_cast<size_t>(rankOf(to))].recvPs, takes);
       countLink(rankOf(from), rankOf(to), bytes[i][j]);
       push(end, PortFree,
            static_cast<int64_t>(portOf(rankOf(from), level, false)));
@@ -149,8 +149,8 @@ void TimelineRun::meet(const Meeting &meeting, int32_t lastIn) {
                               : Cause::Order;
     step.before = before;
     Rank &state = ranks[static_cast<size_t>(rankOf(id))];
-    timeline.ranks[static_cast<size_t>(rankOf(id))].exposedPs +=
-        step.endPs - step.postedPs;
+    addTo(timeline.ranks[static_cast<size_t>(rankOf(id))].exposedPs,
+          step.endPs - step.postedPs);
     if (step.endPs > step.postedPs)
       state.last = id;
     ++state.next;

@@ -133,8 +133,8 @@ bool TimelineRun::work(int64_t rank, int32_t id, int64_t costPs) {
   step.endPs = saturatingAdd(step.beginPs, costPs);
   freePs = step.endPs;
   holder = id;
-  account.computePs += costPs;
-  account.turnPs += step.beginPs - step.postedPs;
+  addTo(account.computePs, costPs);
+  addTo(account.turnPs, step.beginPs - step.postedPs);
   Rank &state = ranks[static_cast<size_t>(rank)];
   state.last = id;
   ++state.next;
@@ -179,8 +179,8 @@ bool TimelineRun::wait(int64_t rank, int32_t id) {
     return false;
   for (int32_t transfer : awaited)
     reach(state, id, transfer);
-  timeline.ranks[static_cast<size_t>(rank)].exposedPs +=
-      step.endPs - step.postedPs;
+  addTo(timeline.ranks[static_cast<size_t>(rank)].exposedPs,
+        step.endPs - step.postedPs);
   return true;
 }
 
@@ -261,8 +261,8 @@ void TimelineRun::begin(int32_t id, size_t sendPort, size_t recvPort,
                                 machine.transferPs(step.bytes, level));
   step.endPs = saturatingAdd(nowPs, takes);
   int64_t from = rankOf(id), to = instructionOf(id).peer.values[0];
-  timeline.ranks[static_cast<size_t>(from)].sendPs += takes;
-  timeline.ranks[static_cast<size_t>(to)].recvPs += takes;
+  addTo(timeline.ranks[static_cast<size_t>(from)].sendPs, takes);
+  addTo(timeline.ranks[static_cast<size_t>(to)].recvPs, takes);
   if (int32_t partner = schedule.partner[static_cast<size_t>(id)];
       partner >= 0) {
     at(partner).beginPs = step.beginPs;

@@ -19,6 +19,11 @@
 
 namespace sart {
 
+/// Times that machine files allow may add up to more than 64 bits hold.
+inline void addTo(int64_t &sum, int64_t part) {
+  sum = saturatingAdd(sum, part);
+}
+
 /// One run of the events of a valid bound program.
 class TimelineRun {
 public:

@@ -285,7 +285,7 @@ Expected<SlotView> WindowArena::view(int32_t window, int64_t slot, int64_t rows,
     return makeError("row elements of window ", shape.name,
                      " do not match: got ", shape.rowElements, ", expected ",
                      rowElements);
-  if (memory.rows < rows)
+  if (rows < 0 || memory.rows < rows)
     return makeError("rows of window ", shape.name, " do not suffice: got ",
                      memory.rows, ", expected at least ", rows);
   SlotView view;

@@ -20,8 +20,10 @@ std::vector<int64_t> sart::exchangeMembers(const Placement &placement,
                                            int64_t rank) {
   const Mesh &mesh = placement.mesh;
   bool all = exchangeGroup(placement, planner) == Group::All;
+  int64_t count = all ? mesh.ranks() : mesh.ulysses;
   std::vector<int64_t> members;
-  for (int64_t i = 0; i < (all ? mesh.ranks() : mesh.ulysses); ++i)
+  members.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
     members.push_back(all ? i : mesh.rankOf(i, mesh.ringIndex(rank)));
   return members;
 }

@@ -129,6 +129,7 @@ sart::countMulticast(const MaskBits &mask, const BlockOwners &owners,
           ++counts[{from, receivers}];
       });
   std::vector<MulticastSet> sets;
+  sets.reserve(counts.size());
   for (const auto &[key, blocks] : counts)
     sets.push_back({key.first, key.second, blocks});
   return sets;

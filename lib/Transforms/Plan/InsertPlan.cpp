@@ -78,6 +78,10 @@ LogicalResult InsertPlanPass::keepPlan(PlaceOp place, AttendOp attend) {
     return written.emitOpError("algorithm of a layer that has a plan: got ")
            << stringifyBalanceAlgorithm(written.getAlgorithm()) << ", expected "
            << stringifyBalanceAlgorithm(*algorithm) << " as the options say";
+  if (repair && (!written || !written.getRepair()))
+    return attend.emitOpError("balance of a layer that has a plan: got one "
+                              "without repair, expected repair as the options "
+                              "say");
   if (augment && !attend.getMask().getDefiningOp<AugmentOp>())
     return attend.emitOpError("mask of a layer that has a plan: got ")
            << describeSource(attend.getMask())
@@ -123,6 +127,10 @@ LogicalResult InsertPlanPass::insertPlan(AttendOp attend) {
   // Balance before the exchange: shards are pooled and routed as they are, and
   // what the plan says decides where the tensors go.
   bool pre = chosen == BalanceAlgorithm::Pre;
+  if (repair && !pre)
+    return attend.emitOpError("options balance and repair: got ")
+           << stringifyBalanceAlgorithm(chosen)
+           << " with repair, expected balance pre";
   if (pre && augment)
     return attend.emitOpError("options balance and augment: got pre with "
                               "augment, expected another balance or none");

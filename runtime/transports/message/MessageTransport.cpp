@@ -296,7 +296,8 @@ Status MessageTransport::storePut(const RemoteRows &rows, int64_t bytes,
 void MessageTransport::takePut(int64_t peer, int64_t offset,
                                const uint8_t *payload, size_t size) {
   PutHead head;
-  if (size < sizeof head || !putFailure.ok())
+  // After an abort the windows are no longer this run's.
+  if (size < sizeof head || !putFailure.ok() || aborted)
     return;
   std::memcpy(&head, payload, sizeof head);
   size_t left = size - sizeof head;

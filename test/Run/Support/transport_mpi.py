@@ -62,8 +62,8 @@ def same(arguments, what):
     (one, said), (other, also) = reports["local"], reports["mpi"]
     check(said == also, f"{what}: got {also}, expected {said}")
     one, other = (report["steps"][0]["layers"][0] for report in (one, other))
-    for key in ("loads_before", "loads_after", "bytes_moved", "density"):
-        check(one.get(key) == other.get(key), f"{what}: {key} {other.get(key)} for {one.get(key)}")
+    for key in ("loads", "loads_after", "bytes_moved", "density"):
+        check(one[key] == other[key], f"{what}: {key} {other[key]} for {one[key]}")
 
 
 def equal_on_all_ranks():

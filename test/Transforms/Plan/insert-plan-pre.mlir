@@ -2,6 +2,9 @@
 // RUN: sparseattn-opt %s --sparseattn-insert-plan="ulysses=4 balance=pre" --sparseattn-insert-plan="balance=pre" --sparseattn-verify-plan | FileCheck %s --check-prefix=PLAIN
 // RUN: not sparseattn-opt %s --sparseattn-insert-plan="ulysses=4 balance=pre augment=true" 2>&1 | FileCheck %s --check-prefix=AUGMENT
 
+// RUN: not sparseattn-opt %s --sparseattn-insert-plan="ulysses=4 repair=true" 2>&1 | FileCheck %s --check-prefix=REPAIR
+// RUN: not sparseattn-opt %s --sparseattn-insert-plan="ulysses=4 balance=pre" --sparseattn-insert-plan="repair=true" 2>&1 | FileCheck %s --check-prefix=KEPT
+
 // The plan stands before the exchange: q and k are pooled as they come.
 
 !q = tensor<12x1000x64xf32>
@@ -9,6 +12,8 @@
 !mask = !sparseattn.mask<12x16x16, block = 64x64, tokens = 1000x1000>
 
 // PLAIN: using pre : !mask
+// REPAIR: error: 'sparseattn.attend' op options balance and repair: got swap with repair, expected balance pre
+// KEPT: error: 'sparseattn.attend' op balance of a layer that has a plan: got one without repair, expected repair as the options say
 // AUGMENT: error: 'sparseattn.attend' op options balance and augment: got pre with augment, expected another balance or none
 
 // CHECK: #placement = #sparseattn.placement<mesh = <ulysses = 4, ring = 1>, heads = 12, kv_heads = 12, q_blocks = 16, kv_blocks = 16, block_shards>
