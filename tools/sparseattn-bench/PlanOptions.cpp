@@ -72,6 +72,16 @@ Status sart::parsePlanOptions(int argc, char **argv, PlanOptions &options,
   options.planner.balance = *parsed;
   if (options.planner.repair && options.planner.balance != Balance::Pre)
     return makeError("--repair: got --balance ", balance, ", expected pre");
+  const PlannerOptions defaults;
+  if (options.planner.maxPieces != defaults.maxPieces &&
+      options.planner.balance != Balance::Split && !options.planner.repair)
+    return makeError("--max-pieces: got --balance ", balance,
+                     ", expected split, or pre with --repair");
+  if (!options.planner.augment &&
+      (options.planner.n1Milli != defaults.n1Milli ||
+       options.planner.n2Milli != defaults.n2Milli))
+    return makeError("--n1 and --n2: got them without --augment, expected "
+                     "--augment");
   if (ranks == 0 && mesh.empty())
     ranks = 8;
   Expected<MeshOption> axes = parseMesh(mesh, ranks, maxRanks);
