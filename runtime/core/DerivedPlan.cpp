@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "AttendWork.h"
 #include "ExecutorState.h"
 
 #include <algorithm>
@@ -61,16 +62,13 @@ private:
         continue;
       kvHeadInSlot[work.kvSlot] = placement.shape.kvHeadOf(work.head);
       int64_t first = work.origin < 0 ? own : work.origin;
-      for (int64_t block = std::max<int64_t>(0, first + work.qBegin);
-           block < std::min(first + work.qEnd, placement.shape.qBlocks());
-           ++block) {
+      Work inside = work;
+      inside.qBegin = std::max<int64_t>(0, first + work.qBegin);
+      inside.qEnd = std::min(first + work.qEnd, placement.shape.qBlocks());
+      for (int64_t block = inside.qBegin; block < inside.qEnd; ++block)
         attendedBy[{work.head, block}] = rank;
-        const int32_t *row = program.mask->row(work.head, block);
-        int64_t count = program.mask->count(work.head, block);
-        plan.loadsAfter[static_cast<size_t>(rank)] +=
-            std::lower_bound(row, row + count, work.kvEnd) -
-            std::lower_bound(row, row + count, work.kvBegin);
-      }
+      plan.loadsAfter[static_cast<size_t>(rank)] +=
+          tilesOf(*program.mask, inside, 0);
     }
   }
 
